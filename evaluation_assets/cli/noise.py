@@ -57,7 +57,8 @@ def noise(
     if chosen is None:
         refuse("no outcomes: the drops have neither recorded success nor a suite")
     settings = load_settings(home.gate_file).gate
-    floor = noise_floor(chosen, trials_of(measured, chosen), settings.alpha, settings.power, decreases or DECREASES)
+    trials, runs = trials_of(measured, chosen), sum(drop.n_runs for drop in measured)
+    floor = noise_floor(chosen, trials, settings.alpha, settings.power, decreases or DECREASES, runs)
     if format_name == "json":
         echo_json(asdict(floor))
     else:
@@ -71,6 +72,10 @@ def _lines(floor: NoiseFloor) -> Iterator[str]:
         else f"{floor.fewest_trials} to {floor.most_trials}"
     )
     yield f"{floor.metric}: {floor.tasks} tasks with {trials} trials each, {floor.runs} runs"
+    if floor.runs_left_out:
+        every = floor.runs + floor.runs_left_out
+        why = "their outcome is unknown, or their task has no second known one"
+        yield f"  {'left out':<18} {floor.runs_left_out} of {every} runs: {why}"
     for k, figure in enumerate(floor.pass_hat, 1):
         yield f"  {f'pass^{k}':<18} {_figure(figure)}"
     yield f"  {'flips':<18} {floor.flips} of {floor.tasks} tasks passed and failed: {_figure(floor.flipped)}"

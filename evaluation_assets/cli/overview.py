@@ -226,10 +226,16 @@ def _ranks(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
         yield f"  {plain(suite)}: {plain(metric)}, {counted(ranked[0]['n_tasks'], 'task')}"
         for row in ranked:
             interval = "" if row["ci_low"] is None else f" ({_cell(row['ci_low'])} to {_cell(row['ci_high'])})"
-            behind = f"  {row['difference']:+.3f}" if row["difference"] else ""
+            behind = _behind(row) if row["difference"] else ""
             drops = f"  {row['n_drops']} drops" if row["n_drops"] > 1 else ""
             yield f"    {row['rank']}  {_agent(row):<{width}}  {_cell(row['mean'])}{interval}{behind}{drops}"
     yield "  In brackets: 95% interval. Behind it: difference from the best version."
+
+
+def _behind(row: Mapping[str, Any]) -> str:
+    low, high = row["difference_low"], row["difference_high"]
+    interval = "" if low is None else f" ({low:+.3f} to {high:+.3f})"
+    return f"  {row['difference']:+.3f}{interval}"
 
 
 def _agent(row: Mapping[str, Any]) -> str:

@@ -33,7 +33,7 @@ from evaluation_assets.defs.table_assets import table_over_all_drops
 from evaluation_assets.resources.asset_keys import owned_key
 from evaluation_assets.resources.installation import HomeResource
 
-REVIEWING_VERSION = "7"
+REVIEWING_VERSION = "8"
 """Increment when the same scores and labels would give different results."""
 
 _QUEUED = (

@@ -267,7 +267,8 @@ def test_canaries_that_nobody_answered_are_asked_again(
     judged.drop("s/base", runs(1, "monday"))
     server.script([rule("refusal")])
     judged.run("s/base")
-    assert not any(row["scores"] for row in judged.rows("s/base", "canary_verdicts", "one"))
+    answered = [row for row in judged.rows("s/base", "canary_verdicts", "one") if any(row["scores"].values())]
+    assert answered == []
     server.script([])
     judged.run("s/base")
     assert {row["outcome"] for row in judged.rows("s/base", "canary_verdicts", "one")} == {"scored"}

@@ -311,14 +311,15 @@ def test_what_fails_is_failed_with_its_kind_and_without_a_score(
     verdicts = {f"t{n}": list[dict[str, Any]]() for n in range(len(FAULTS_THAT_FAIL))}
     for row in judged.verdicts():
         verdicts[tasks[row["trajectory_id"]]].append(row)
-    scored = {(row["trajectory_id"], row["clip_index"]) for row in judged.rows("d", "clip_scores")}
+    scores = judged.rows("d", "clip_scores")
+    scored = {(row["trajectory_id"], row["clip_index"]) for row in scores if row["mean"] is not None}
     for n, (kind, _, ends) in enumerate(FAULTS_THAT_FAIL):
         if (protocol, kind) == ("anthropic", "content_filter"):
             ends = "refusal"  # the protocol has no other word for it
         rows = verdicts[f"t{n}"]
         failed = [row for row in rows if row["outcome"] == "failed"]
         assert {row["error_kind"] for row in failed} == {ends}, kind
-        assert all(row["scores"] == {} for row in failed)
+        assert all(row["scores"] and set(row["scores"].values()) == {None} for row in failed), "asked, without a score"
         assert {row["clip_index"] for row in rows} == set(range(CLIPS))
         assert not scored & {(row["trajectory_id"], row["clip_index"]) for row in failed}
 
@@ -501,7 +502,7 @@ def test_random_faults_lose_nothing_and_invent_nothing(
     assert {outcome for outcome, _ in outcomes} <= {"scored", "abstained", "failed"}
     assert {kind for outcome, kind in outcomes if outcome == "failed"} <= {"truncated", "refusal", "invalid_json"}
     for row in judged.verdicts():
-        assert (row["scores"] == {}) == (row["outcome"] == "failed")
+        assert row["outcome"] != "failed" or set(row["scores"].values()) == {None}
 
 
 def test_a_trajectory_whose_clips_all_failed_leaves_the_others_scored_and_reported(
@@ -511,7 +512,9 @@ def test_a_trajectory_whose_clips_all_failed_leaves_the_others_scored_and_report
     judged.drop("d", drop_of(4))
     result = judged.run("d")
     assert [event.step_key for event in result.get_step_failure_events()] == ["evaluate_drop"]
-    scored = {row["trajectory_id"] for row in judged.rows("d", "clip_scores")}
+    rows = judged.rows("d", "clip_scores")
+    assert len({row["trajectory_id"] for row in rows}) == 4, "what failed stays in the denominator"
+    scored = {row["trajectory_id"] for row in rows if row["mean"] is not None}
     assert scored == {row["trajectory_id"] for row in judged.verdicts() if row["outcome"] == "scored"}
     assert len(scored) == 3
     assert (judged.home.reports("d") / "report.json").exists()

@@ -6,7 +6,7 @@ from the rows of `task_metrics` and the values in the baseline file. Only the ou
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import exp
+from math import exp, inf
 from statistics import fmean
 from typing import Any, Self
 
@@ -14,8 +14,8 @@ import numpy as np
 
 from evaluation_assets.core.gating.evaluated_drops import baseline_for, metrics_of, without_damaged
 from evaluation_assets.core.gating.linked_history import Shift
-from evaluation_assets.core.gating.task_metrics import RELATIVE, SUCCESS
-from evaluation_assets.core.scoring.intervals import mean_of_tasks
+from evaluation_assets.core.gating.task_metrics import OUTCOMES, RELATIVE, SUCCESS
+from evaluation_assets.core.scoring.intervals import mean_of_tasks, share_of_tasks
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets_tests.recomputed.figure import Figures, at_place
 
@@ -95,7 +95,8 @@ def history_figures(means: TaskMeans, outcomes: ByTask) -> Figures:
         for metric, by_task in own.items():
             if metric in RELATIVE or not by_task:
                 continue
-            found = mean_of_tasks(list(by_task.values()))
+            of_tasks = list(by_task.values())
+            found = share_of_tasks(of_tasks, inf) if metric in OUTCOMES else mean_of_tasks(of_tasks)
             mean = found.mean
             low = None if found.low is None else max(found.low, 0.0)
             high = None if found.high is None else min(found.high, 1.0)

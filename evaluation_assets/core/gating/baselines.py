@@ -65,7 +65,8 @@ class Baseline(_Model):
     """What a suite's runs are compared with. `tasks` is the digest of what each task asks.
 
     `canaries` are the judges' scores of canary clips when its runs were judged, one for each repeat. `detectors` are
-    those that searched its runs for findings; empty if unknown, or if they differ.
+    those that searched its runs for findings; empty if unknown, or if they differ. `trials` is the number of runs of
+    each task, if there are several.
     """
 
     format: Literal[1] = 1
@@ -78,6 +79,7 @@ class Baseline(_Model):
     comparability_key: str
     comparability: dict[str, str]
     tasks: dict[str, str]
+    trials: dict[str, int] = {}
     metrics: dict[str, BaselineMetric]
     canaries: dict[str, dict[str, list[float]]] = {}
     detectors: str = ""
@@ -129,6 +131,12 @@ KEPT_OUT = " kept out of gates"
 SCORED_NO_CLIPS = " scored no clips"
 """End of a part of a comparability key: the judge has no share in `overall`, though others have."""
 
+FAILED_MOSTLY = " failed on most questions"
+"""End of a part of a comparability key: the rest is too little to measure the judge's leniency by.
+
+With two judges, one of which answered a tenth of the questions, 19% of unchanged simulated runs failed, with half 7%.
+"""
+
 SERVED = "model served to "
 """Part of a comparability key: the model version that a provider reports in its replies to a judge."""
 
@@ -157,7 +165,7 @@ def judges_in(parts: Mapping[str, str]) -> list[str]:
 
 
 def _ends(part: str) -> bool:
-    return part.endswith((KEPT_OUT, SCORED_NO_CLIPS))
+    return part.endswith((KEPT_OUT, SCORED_NO_CLIPS, FAILED_MOSTLY))
 
 
 def _providers(parts: Mapping[str, str]) -> dict[str, str]:
@@ -235,6 +243,7 @@ def as_baseline(drops: Sequence[DropMetrics]) -> Baseline:
         comparability_key=comparability_key(parts),
         comparability=parts,
         tasks=dict(sorted(first.tasks.items())),
+        trials={task: n for task in sorted(first.tasks) if (n := sum(drop.trials.get(task, 1) for drop in drops)) > 1},
         metrics={name: _metric(name, by_drop) for name, by_drop in by_name.items() if all(by_drop)},
         canaries=_canaries(drops),
         detectors=first.detectors if len({drop.detectors for drop in drops}) == 1 else "",
@@ -258,7 +267,7 @@ def _metric(name: str, by_drop: Sequence[Mapping[str, TaskValue]]) -> BaselineMe
             collected.setdefault(task_id, []).append(task)
     values = {task_id: fmean(task.value for task in known) for task_id, known in sorted(collected.items())}
     trials = {task_id: sum(task.trials for task in known) for task_id, known in sorted(collected.items())}
-    estimate = estimate_of(name, list(values.values()))
+    estimate = estimate_of(name, list(values.values()), sum(trials.values()))
     return BaselineMetric(
         mean=estimate.mean,
         ci_low=estimate.low,

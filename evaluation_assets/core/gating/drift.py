@@ -11,21 +11,25 @@ from math import sqrt
 from typing import Literal
 
 import numpy as np
+import scipy
 
 CUSUM_SLACK = 0.5
 CUSUM_LIMIT = 5.0
 _TILTS = np.array([0.5, 1.0, 1.5, 2.0])
-_LOWER_BOUND = 1.645
-"""The baseline is replaced by its lower 95% bound, because noise in it would otherwise alarm every night."""
+_CONFIDENCE = 0.95
+"""The baseline is replaced by its lower bound of this confidence: noise in it would otherwise alarm every night."""
+
+_SAME = 1e-12
+_LEAST_TAIL = 1e-300
 
 
 @dataclass(frozen=True, slots=True)
 class Drift:
     """A suite's nights since its baseline, oldest first.
 
-    `z` is each night's effect in standard errors; `cusum` and `e_values` are the two charts. `alarm` is `e_process` if
-    any night's e-value reached its limit, even if later nights were better; otherwise `cusum` if the last night's sum
-    reached its limit; otherwise `None`.
+    `z` is each night's effect as a normal quantile; `cusum` and `e_values` are the two charts. `alarm` is `e_process`
+    if any night's e-value reached its limit, even if later nights were better; otherwise `cusum` if the last night's
+    sum reached its limit; otherwise `None`.
     """
 
     z: tuple[float, ...]
@@ -38,17 +42,28 @@ def night(differences: Sequence[float] | np.ndarray, baseline_runs: int) -> floa
     """One night's `z` from the paired differences `current - baseline` of its tasks; `None` for fewer than two tasks.
 
     The variance of a difference has two parts: the share `runs / (runs + 1)` is noise of the night, and
-    `1 / (runs + 1)` is noise of the baseline, which is the mean of `baseline_runs` runs.
+    `1 / (runs + 1)` is noise of the baseline, which is the mean of `baseline_runs` runs. The effect in standard errors
+    follows Student's t, whose tails are heavy with few tasks: `z` is the normal quantile of the same probability. Where
+    all tasks have moved by the same amount, one that has not is added, since the standard error would be 0.
     """
     values = np.asarray(differences, float)
     if len(values) < 2:
         return None
+    if float(values.std(ddof=1)) < _SAME:
+        if abs(float(values.mean())) < _SAME:
+            return 0.0
+        values = np.append(values, 0.0)
+    degrees = len(values) - 1
     error = float(values.std(ddof=1)) / sqrt(len(values))
-    effect = float(values.mean())
-    if error < 1e-12:
-        return 0.0 if effect >= 0 else None
     of_baseline, of_night = error / sqrt(baseline_runs + 1), error * sqrt(baseline_runs / (baseline_runs + 1))
-    return (effect + _LOWER_BOUND * of_baseline) / of_night
+    lower = float(scipy.special.stdtrit(degrees, _CONFIDENCE)) * of_baseline
+    return _normal((float(values.mean()) + lower) / of_night, degrees)
+
+
+def _normal(ratio: float, degrees: int) -> float:
+    """The normal quantile of the probability that Student's t has below `ratio`."""
+    tail = float(scipy.special.ndtri(max(float(scipy.special.stdtr(degrees, -abs(ratio))), _LEAST_TAIL)))
+    return tail if ratio < 0 else -tail
 
 
 def drift(z: Sequence[float], alpha: float) -> Drift:

@@ -25,7 +25,13 @@ from evaluation_assets.core.gating.outcome import (
     Offset,
 )
 from evaluation_assets.core.gating.settings import GateSettings, GateVerdict
-from evaluation_assets.core.gating.task_metrics import FINDING, WITHOUT_JUDGES, DropMetrics, lower_is_better
+from evaluation_assets.core.gating.task_metrics import (
+    FINDING,
+    OUTCOMES,
+    WITHOUT_JUDGES,
+    DropMetrics,
+    lower_is_better,
+)
 from evaluation_assets.core.text.counted import counted, runs_of_tasks
 
 _GRAVITY: tuple[GateVerdict, ...] = ("fail", "incomparable", "inconclusive", "warn", "pass")
@@ -80,6 +86,7 @@ def _decided(
     compared = compare_metrics(baseline, own, tasks.common, settings, offsets)
     if differs:  # in judges: outcomes do not depend on them
         compared = [each for each in compared if each.metric in WITHOUT_JUDGES]
+    compared = [_with_unknown(each, baseline, current, tasks.common, settings) for each in compared]
     comparisons = [_with_limit(each, limits.pop(each.metric, None)) for each in compared]
     gating = [each.metric for each in compared if each.gates and not lower_is_better(each.metric)]
     fallen, improved = (
@@ -161,6 +168,30 @@ def _beyond_limits(
         if mean > limit + _ROUNDING if at_most else mean < limit - _ROUNDING:
             violations[metric] = wording.beyond_limit(metric, mean, len(values), limit, at_most=at_most), "fail"
     return violations
+
+
+def _with_unknown(
+    compared: MetricComparison,
+    baseline: Baseline,
+    current: DropMetrics,
+    tasks: Sequence[str],
+    settings: GateSettings,
+) -> MetricComparison:
+    """An outcome that is unknown for too many runs is inconclusive: its mean is that of the others."""
+    now = current.metrics.get(compared.metric, {})
+    if compared.metric not in OUTCOMES or compared.verdict in ("fail", "inconclusive"):
+        return compared
+    before = baseline.metrics[compared.metric]
+    either = [task for task in tasks if task in now or task in before.values]
+    known = sum(now[task].trials for task in either if task in now)
+    runs = sum(current.trials.get(task, 1) for task in either)
+    known_before = sum(before.trials.get(task, 1) for task in either if task in before.values)
+    runs_before = max(known_before, sum(baseline.trials.get(task, 1) for task in either))
+    if known / runs >= known_before / runs_before - settings.max_unpaired - _ROUNDING:
+        return compared
+    return compared.model_copy(
+        update={"verdict": "inconclusive", "reason": wording.unknown_outcomes(compared.metric, known, runs)}
+    )
 
 
 def _with_limit(compared: MetricComparison, violation: tuple[str, GateVerdict] | None) -> MetricComparison:

@@ -11,7 +11,7 @@ from evaluation_assets.core.gating.task_metrics import FINDING, RELATIVE, DropMe
 from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.lake.stored import Stored
 from evaluation_assets.core.lake.tables import SESSION_HISTORY
-from evaluation_assets.core.scoring.intervals import clustered, half_width
+from evaluation_assets.core.scoring.intervals import mean_of_tasks
 from evaluation_assets.core.sections.sessions.analysis import PANEL
 from evaluation_assets.core.system.by_key import by_key
 
@@ -25,7 +25,8 @@ def history_rows(metrics: DropMetrics, evaluated_at: str) -> Iterator[Row]:
     for name, values in metrics.metrics.items():
         if not values or name.startswith(FINDING):  # the table `findings` of each drop has all kinds
             continue
-        estimate = estimate_of(name, [value.value for value in values.values()])
+        trials = sum(value.trials for value in values.values())
+        estimate = estimate_of(name, [value.value for value in values.values()], trials)
         yield {
             "drop": metrics.drop,
             "suite": metrics.suite,
@@ -139,8 +140,5 @@ def _task_means(drops: Sequence[DropMetrics], metric: str) -> Mapping[str, float
 
 
 def _behind(differences: Sequence[float]) -> Row:
-    mean, error, degrees = clustered(differences, range(len(differences)))
-    if degrees < 1:
-        return {"difference": mean, "difference_low": None, "difference_high": None}
-    half = half_width(error, degrees)
-    return {"difference": mean, "difference_low": mean - half, "difference_high": mean + half}
+    estimate = mean_of_tasks(differences)
+    return {"difference": estimate.mean, "difference_low": estimate.low, "difference_high": estimate.high}

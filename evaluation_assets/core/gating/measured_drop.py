@@ -1,10 +1,11 @@
 """The metrics of a drop by task, without the judges that labels disqualify."""
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Self
 
-from evaluation_assets.core.gating.baselines import SCORED_NO_CLIPS, SERVED
+from evaluation_assets.core.gating.baselines import FAILED_MOSTLY, SCORED_NO_CLIPS, SERVED
 from evaluation_assets.core.gating.participants import Participants
 from evaluation_assets.core.gating.task_metrics import case_metrics, metric_rows
 from evaluation_assets.core.intake.facts import (
@@ -151,6 +152,11 @@ def drop_comparability(tables: MeasuredTables, scorers: Scorers) -> dict[str, st
     scored = {judge for judge, stored in tables.clip_verdicts.items() if "scored" in stored.values("outcome")}
     if scored:
         parts |= {f"judge {judge.name}{SCORED_NO_CLIPS}": "yes" for judge in scorers.judges if judge.name not in scored}
+    for judge, stored in tables.clip_verdicts.items():
+        outcomes = Counter([*stored.values("outcome"), *tables.trajectory_verdicts[judge].values("outcome")])
+        is_told = f"judge {judge}{SCORED_NO_CLIPS}" in parts
+        if not is_told and outcomes["failed"] + outcomes["not_run"] > outcomes.total() / 2:
+            parts[f"judge {judge}{FAILED_MOSTLY}"] = "yes"
     return parts
 
 

@@ -11,7 +11,7 @@ from statistics import fmean
 import scipy
 
 from evaluation_assets.core.gating.task_metrics import OUTCOMES, DropMetrics
-from evaluation_assets.core.scoring.intervals import Interval, interval_of_mean, wilson
+from evaluation_assets.core.scoring.intervals import share_interval, wilson
 from evaluation_assets.core.scoring.reliability import one_way_icc, one_way_icc_interval
 from evaluation_assets.core.suites.call_metrics import pass_hat_k
 from evaluation_assets.core.system.by_key import by_key
@@ -55,16 +55,17 @@ class NeededTrials:
 class NoiseFloor:
     """What repeated trials of the same tasks show.
 
-    `pass_hat` holds pass^1, pass^2 and so on, as far as every task has trials. `flipped` is the share of tasks that
-    both passed and failed, `disagreement` the chance that two trials of a task differ. `icc` is ICC(1), the share of
-    the variance of single trials that is between tasks. `detectable` is the smallest decrease of the mean that two such
-    runs show at level `alpha` (one-sided) with `power`. Without any flip, noise is not measured: `detectable` is `None`
-    and `needed` is empty.
+    `runs_left_out` have no known outcome, or their task has no second one. `pass_hat` holds pass^1, pass^2 and so on,
+    as far as every task has trials. `flipped` is the share of tasks that both passed and failed, `disagreement` the
+    chance that two trials of a task differ. `icc` is ICC(1), the share of the variance of single trials that is between
+    tasks. `detectable` is the smallest decrease of the mean that two such runs show at level `alpha` (one-sided) with
+    `power`. Without any flip, noise is not measured: `detectable` is `None` and `needed` is empty.
     """
 
     metric: str
     tasks: int
     runs: int
+    runs_left_out: int
     fewest_trials: int
     most_trials: int
     pass_hat: Sequence[Figure]
@@ -105,9 +106,14 @@ def outcome_of(drops: Iterable[DropMetrics]) -> str | None:
 
 
 def noise_floor(
-    metric: str, trials: Mapping[str, Trials], alpha: float, power: float, decreases: Sequence[float] = DECREASES
+    metric: str,
+    trials: Mapping[str, Trials],
+    alpha: float,
+    power: float,
+    decreases: Sequence[float] = DECREASES,
+    all_runs: int = 0,
 ) -> NoiseFloor:
-    """The noise floor of tasks with several trials each; others are left out.
+    """The noise floor of tasks with several trials each; others of `all_runs` are left out.
 
     Raises:
         NotRepeated: fewer than two tasks have several trials.
@@ -119,19 +125,23 @@ def noise_floor(
         )
     fewest = min(each.n for each in repeated)
     flips = sum(0 < each.passed < each.n for each in repeated)
+    runs = sum(each.n for each in repeated)
     outcomes = [[True] * each.passed + [False] * (each.n - each.passed) for each in repeated]
     seen = _seen(len(repeated), alpha, power)
     noise = fmean(each.variance for each in repeated)
     return NoiseFloor(
         metric=metric,
         tasks=len(repeated),
-        runs=sum(each.n for each in repeated),
+        runs=runs,
+        runs_left_out=max(all_runs, sum(each.n for each in trials.values())) - runs,
         fewest_trials=fewest,
         most_trials=max(each.n for each in repeated),
-        pass_hat=[_over_tasks([pass_hat_k(each.n, each.passed, k) for each in repeated]) for k in range(1, fewest + 1)],
+        pass_hat=[
+            _over_tasks([pass_hat_k(each.n, each.passed, k) for each in repeated], runs) for k in range(1, fewest + 1)
+        ],
         flips=flips,
         flipped=Figure(flips / len(repeated), *wilson(flips, len(repeated))),
-        disagreement=_over_tasks([2 * each.variance for each in repeated]),
+        disagreement=_over_tasks([2 * each.variance for each in repeated], runs),
         icc=Figure(one_way_icc(outcomes), *one_way_icc_interval(outcomes)),
         alpha=alpha,
         power=power,
@@ -146,6 +156,5 @@ def _seen(tasks: int, alpha: float, power: float) -> float:
     return float(quantiles) / sqrt(tasks)
 
 
-def _over_tasks(values: Sequence[float]) -> Figure:
-    interval: Interval = interval_of_mean([(values, range(len(values)))])
-    return Figure(fmean(values), interval.low, interval.high)
+def _over_tasks(shares: Sequence[float], runs: int) -> Figure:
+    return Figure(fmean(shares), *share_interval(shares, runs))

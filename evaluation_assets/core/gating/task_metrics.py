@@ -5,13 +5,14 @@ Trials are averaged per task first, so that each task counts once. Unknown value
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import inf
 from statistics import fmean
 
 from evaluation_assets.core.gating.participants import Participants
 from evaluation_assets.core.intake.facts import MetricsFacts
 from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.lake.stored import Aligned, Stored
-from evaluation_assets.core.scoring.intervals import Estimate, mean_of_tasks
+from evaluation_assets.core.scoring.intervals import MIN_CLUSTERS, Estimate, mean_of_tasks, share_of_tasks
 from evaluation_assets.core.traces.trajectories.identity import digest
 from evaluation_assets.core.traces.trajectories.trajectory_rows import header_of
 
@@ -64,7 +65,7 @@ class DropMetrics:
     `tasks` is the digest of each task's words; `metrics` holds by metric the tasks that have it. `kept_out` names
     the judges whose scores are not in it, with the reason; `canaries` are judges' scores of canary clips,
     `canaries_asked` the number of clips they were asked about, answered or not. `detectors` are those that searched
-    for findings; metrics of findings are there for the kinds that they found. `n_runs` counts the runs of the tasks.
+    for findings; metrics of findings are there for the kinds that they found. `trials` counts the runs of each task.
     """
 
     drop: str
@@ -78,9 +79,14 @@ class DropMetrics:
     canaries: Mapping[str, Mapping[str, list[float]]] = field(default_factory=dict)
     canaries_asked: Mapping[str, int] = field(default_factory=dict)
     detectors: str = ""
-    n_runs: int = 0
+    trials: Mapping[str, int] = field(default_factory=dict)
     tasks: Mapping[str, str]
     metrics: Mapping[str, Mapping[str, TaskValue]]
+
+    @property
+    def n_runs(self) -> int:
+        """The runs of all tasks."""
+        return sum(self.trials.values())
 
     @property
     def version(self) -> tuple[str | None, ...]:
@@ -172,8 +178,14 @@ def case_metrics(results: Stored) -> dict[str, dict[str, float | None]]:
     }
 
 
-def estimate_of(metric: str, values: Sequence[float]) -> Estimate:
-    """Mean over tasks with its 95% interval, which is clipped to the range of the metric."""
+def estimate_of(metric: str, values: Sequence[float], trials: float = inf) -> Estimate:
+    """Mean over tasks with its 95% interval, which is clipped to the range of the metric.
+
+    Shares of trials, and scores that are all 0 or 1, have Wilson's; `trials` is their number.
+    """
+    is_binary = metric not in RELATIVE and len(values) >= MIN_CLUSTERS and set(values) <= {0.0, 1.0}
+    if metric in OUTCOMES or is_binary:
+        return share_of_tasks(values, trials)
     interval = mean_of_tasks(values)
     most = float("inf") if metric in RELATIVE else 1.0
     return replace(
@@ -205,7 +217,7 @@ def read_metrics(drop: str, stored: Stored) -> DropMetrics:
             worst = row["value"] if row["worst"] is None else row["worst"]
             value = TaskValue(row["value"], row["best"], worst, row["n_known"])
             values[task] = known.setdefault(value, value)
-    return replace(without_tasks(drop, stored), n_runs=sum(runs.values()), tasks=tasks, metrics=metrics)
+    return replace(without_tasks(drop, stored), trials=runs, tasks=tasks, metrics=metrics)
 
 
 def without_tasks(drop: str, stored: Stored) -> DropMetrics:

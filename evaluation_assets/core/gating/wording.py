@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 
 from evaluation_assets.core.gating import figures
-from evaluation_assets.core.gating.baselines import KEPT_OUT, SCORED_NO_CLIPS
+from evaluation_assets.core.gating.baselines import FAILED_MOSTLY, KEPT_OUT, SCORED_NO_CLIPS
 from evaluation_assets.core.gating.families import SuspectedFamilies
 from evaluation_assets.core.gating.outcome import Bridge, Difference, Offset
 from evaluation_assets.core.gating.paired_tests import Evidence, Noise
@@ -44,6 +44,11 @@ def too_little_known(metric: str, tasks: int) -> str:
 def unpaired(pairs: Pairs) -> str:
     """Reason for a metric that too many tasks have in one run only."""
     return f"{pairs.metric}: values in both runs for {len(pairs.tasks)} of {counted(pairs.known, 'task')} only"
+
+
+def unknown_outcomes(metric: str, known: int, runs: int) -> str:
+    """Reason for an outcome that too many runs of the drop do not have."""
+    return f"{metric}: known for {known} of {counted(runs, 'run')} only"
 
 
 def too_few_tasks(pairs: Pairs, effect: float, least: int) -> str:
@@ -144,13 +149,14 @@ def without_follow_ups(differs: Mapping[str, Difference]) -> dict[str, Differenc
     """The differences without those that a judge in only one of both panels brings with it."""
     alone = {part for part, each in differs.items() if None in (each.baseline, each.current)}
     names = {part.removeprefix("judge ") for part in alone if part.startswith("judge ")}
-    follow_ups = {part for name in names for part in (f"selection of {name}", f"judge {name}{SCORED_NO_CLIPS}")}
+    follow_ups = {f"judge {name}{end}" for name in names for end in (SCORED_NO_CLIPS, FAILED_MOSTLY)}
+    follow_ups |= {f"selection of {name}" for name in names}
     return {part: each for part, each in differs.items() if part not in follow_ups}
 
 
 def differs(part: str, difference: Difference) -> str:
     """Reason for a part of the comparability key that differs."""
-    if part.endswith((KEPT_OUT, SCORED_NO_CLIPS)):
+    if part.endswith((KEPT_OUT, SCORED_NO_CLIPS, FAILED_MOSTLY)):
         return f"{part} in {'the baseline' if difference.current is None else 'this run'}"
     if difference.current is None:
         return f"{part} is in the baseline but not in this run"

@@ -121,6 +121,11 @@ class Subject:
         return (*(criterion.key for criterion in self.criteria), *of_answer)
 
     @property
+    def unscored(self) -> dict[str, None]:
+        """The criteria without a score: a verdict that failed leaves the subject among those that were asked about."""
+        return dict.fromkeys(criterion.key for criterion in self.criteria)
+
+    @property
     def answer_criteria(self) -> tuple[Criterion, ...]:
         """The criteria of the final answer that are asked for in the same call."""
         return () if self.answer is None else replace(self, rubric=self.answer).criteria

@@ -31,9 +31,11 @@ def verdict_rows(drop: str, judge: Judge, judgement: Judgement) -> Iterator[Row]
 
 def _of_answer(judgement: Judgement, subject: Subject) -> Judgement:
     verdict, rubric = judgement.verdict, subject.answer or subject.rubric
-    scores = verdict.answer_scores or {}
+    scores = verdict.answer_scores
     outcome = verdict.outcome
-    if verdict.answer_scores is not None:
+    if scores is None:
+        scores = dict.fromkeys(criterion.key for criterion in subject.answer_criteria)
+    else:
         outcome = outcome_of(scores)
     return replace(
         judgement,

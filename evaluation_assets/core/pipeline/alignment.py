@@ -19,6 +19,7 @@ from evaluation_assets.core.pipeline.checks.judging import MIN_COVERAGE
 from evaluation_assets.core.review.alignment import Alignment, Judged, State, aligned, check_labels, decides, fitted_map
 from evaluation_assets.core.review.labels import PASSED, Label
 from evaluation_assets.core.system.installation import Installation
+from evaluation_assets.core.text.nullable import mean_label
 from evaluation_assets.core.text.user_error import UserError
 from evaluation_assets.core.traces.trajectories.identity import digest
 
@@ -89,12 +90,12 @@ def labelled_runs(home: Installation, judge: Judge, labels: Iterable[Label], rub
                 f"{home.command('evaluate', drop, '--judge', judge.name)}"
             )
     return [
-        LabelledRun(
-            whole, fmean(label.label for label in own), next((each.comment for each in own if each.comment), "")
-        )
+        LabelledRun(whole, label, next((each.comment for each in own if each.comment), ""))
         for drop, of_runs in sorted(by_drop.items())
         for chain in JUDGED_TABLES["trajectory"].chains(home, drop, judge.name, rubrics)
-        if (own := of_runs.get(chain.trajectory.id)) and (whole := _whole(judge, chain)) is not None
+        if (own := of_runs.get(chain.trajectory.id))
+        and (label := mean_label([each.label for each in own])) is not None
+        and (whole := _whole(judge, chain)) is not None
     ]
 
 

@@ -9,6 +9,7 @@ from evaluation_assets.core.intake.facts import Facts, VerdictFacts
 from evaluation_assets.core.judging.judge import OPEN, Judge, judge_chains
 from evaluation_assets.core.judging.model_judge import ModelJudge
 from evaluation_assets.core.judging.progress import Judged
+from evaluation_assets.core.judging.recorded import RecordedJudge
 from evaluation_assets.core.judging.subjects import Chain
 from evaluation_assets.core.judging.tally import Tally
 from evaluation_assets.core.judging.verdict_rows import verdict_rows
@@ -50,6 +51,7 @@ class PanelRun:
 
     async def judge(self, judges: Sequence[Judge], chains: Chains) -> AsyncIterator[JudgedTable]:
         """The verdicts of each judge; whichever is done first comes first."""
+        judges = [_in_drop(judge, chains) for judge in judges]
         asked = next((judge for judge in judges if isinstance(judge, ModelJudge)), None)
         # Rules are done before it is counted.
         total = None if asked is None else sum(len(chain.subjects) for chain in chains(asked))
@@ -86,3 +88,8 @@ def noted_facts(cascade: str, tally: Tally) -> VerdictFacts:
     if tally.redacted:
         noted["redacted"] = dict(sorted(tally.redacted.items()))
     return VerdictFacts(**noted)
+
+
+def _in_drop(judge: Judge, chains: Chains) -> Judge:
+    """A recorded judge knows the scale of its scores from all of them."""
+    return judge.in_drop(chain.trajectory for chain in chains(judge)) if isinstance(judge, RecordedJudge) else judge

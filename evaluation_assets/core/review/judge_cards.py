@@ -9,8 +9,9 @@ import numpy as np
 from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.review.labels import PASSED
 from evaluation_assets.core.review.settings import ReviewSettings
-from evaluation_assets.core.scoring.intervals import wilson
+from evaluation_assets.core.scoring.intervals import rate_interval
 from evaluation_assets.core.scoring.reliability import alpha_interval, alpha_of, cohen_kappa, kappa_interval, retest_std
+from evaluation_assets.core.system.by_key import by_key
 from evaluation_assets.core.system.installation import Installation
 
 Interval = tuple[float | None, float | None]
@@ -20,12 +21,12 @@ Interval = tuple[float | None, float | None]
 class JudgeCard:
     """A judge on one criterion, against labels of people (several of one subject are averaged).
 
-    A score of `pass_score` or more is a pass, a label of one half or more too. `kappa` is agreement on pass and fail
-    beyond chance, `alpha` Krippendorff's on scores. `sensitivity` is the share of good ones passed, `specificity` that
-    of bad ones failed, each with Wilson's interval; `bias` is the judge's pass rate less that of people. `retest_std`
-    is how far repeated verdicts on the same subject lie apart. `coverage` is the share that it scored of the labelled
-    subjects it was asked about. `may_gate` is false below the configured kappa; `None` with too few labels to tell.
-    `cost_usd` is the mean cost of a verdict.
+    A score of `pass_score` or more is a pass, a label of one half or more too; what people contradict each other in has
+    none. `kappa` is agreement on pass and fail beyond chance, `alpha` Krippendorff's on scores. `sensitivity` is the
+    share of good ones passed, `specificity` that of bad ones failed, each with Wilson's interval over tasks; `bias` is
+    the judge's pass rate less that of people. `retest_std` is how far repeated verdicts on the same subject lie apart.
+    `coverage` is the share that it scored of the labelled subjects it was asked about. `may_gate` is false below the
+    configured kappa; `None` with too few labels to tell. `cost_usd` is the mean cost of a verdict.
     """
 
     judge: str
@@ -83,15 +84,27 @@ def judge_card(
         alpha_interval=alpha_interval(ratings, clusters),
         agreed=sum(verdict == good for verdict, good in zip(judged, truth, strict=True)),
         sensitivity=fmean(right) if right else None,
-        sensitivity_interval=wilson(sum(right), len(right)) if right else (None, None),
+        sensitivity_interval=_rate_interval(judged, truth, clusters, good=True),
         specificity=fmean(wrong) if wrong else None,
-        specificity_interval=wilson(sum(wrong), len(wrong)) if wrong else (None, None),
+        specificity_interval=_rate_interval(judged, truth, clusters, good=False),
         bias=fmean(judged) - fmean(truth) if both else None,
         retest_std=retest_std(scores.values()),
         coverage=len(both) / asked if asked else None,
         cost_usd=fmean(prices) if prices else None,
         may_gate=None if kappa is None or len(both) < settings.min_labels else kappa >= settings.min_kappa,
     )
+
+
+def _rate_interval(
+    judged: Sequence[bool], truth: Sequence[bool], tasks: Sequence[Hashable] | None, *, good: bool
+) -> Interval:
+    """The interval of the share of the good (or bad) ones that the judge passes (or fails), over tasks."""
+    by_task = by_key(
+        (at if tasks is None else tasks[at], verdict is good)
+        for at, (verdict, is_good) in enumerate(zip(judged, truth, strict=True))
+        if is_good is good
+    )
+    return rate_interval(by_task.values()) if by_task else (None, None)
 
 
 def disqualified_judges(home: Installation, settings: ReviewSettings) -> dict[str, str]:

@@ -20,6 +20,7 @@ from evaluation_assets.core.review.measured import Measured, read_measured
 from evaluation_assets.core.review.settings import ReviewSettings
 from evaluation_assets.core.scoring.reliability import effective_judges, table_of
 from evaluation_assets.core.system.installation import Installation
+from evaluation_assets.core.text.nullable import mean_label
 
 Subject = tuple[str, str, int | None]
 """Drop, trajectory, and the clip where a label is about one."""
@@ -170,7 +171,7 @@ def labels_of_trajectories(home: Installation, drop: str) -> dict[str, float]:
 
 
 def _by_criterion(labels: Iterable[Row]) -> dict[str, dict[Subject, float]]:
-    """The labels of people, averaged a subject."""
+    """The labels of people, averaged a subject; none where they contradict each other."""
     collected: dict[str, dict[Subject, list[float]]] = {}
     for row in labels:
         clip, criterion = row["clip_index"], row["criterion"]
@@ -180,7 +181,7 @@ def _by_criterion(labels: Iterable[Row]) -> dict[str, dict[Subject, float]]:
             row["label"]
         )
     return {
-        criterion: {subject: fmean(values) for subject, values in subjects.items()}
+        criterion: {subject: mean for subject, values in subjects.items() if (mean := mean_label(values)) is not None}
         for criterion, subjects in collected.items()
     }
 

@@ -56,9 +56,24 @@ def rate_interval(outcomes_by_task: Collection[Sequence[bool]]) -> tuple[float, 
     tasks = trials**2 / sum(size**2 for size in sizes)
     values = [float(outcome) for outcomes in outcomes_by_task for outcome in outcomes]
     _, error, _ = clustered(values, [task for task, size in enumerate(sizes) for _ in range(size)])
+    return _wilson_over_tasks(share, error, tasks, trials)
+
+
+def share_interval(shares: Sequence[float], trials: float) -> tuple[float, float]:
+    """95% interval of the mean of one share for each task, such as pass^k: as `rate_interval`, whose it is for pass^1.
+
+    `trials` is the number of trials that all shares are from. A plain t interval covers a pass^2 of 0.055 in 68% with
+    ten tasks of four trials, this one in 98%.
+    """
+    mean, error, _ = clustered(shares, range(len(shares)))
+    return _wilson_over_tasks(mean, error, len(shares), trials)
+
+
+def _wilson_over_tasks(share: float, error: float, tasks: float, trials: float) -> tuple[float, float]:
+    """Wilson's interval with the effective number of trials: at least that of tasks, at most that of trials."""
     if tasks < MIN_CLUSTERS or error < _NO_VARIATION:
         return wilson(share * tasks, tasks)
-    effective = min(float(trials), share * (1 - share) / error**2)
+    effective = min(trials, share * (1 - share) / error**2)
     if effective <= tasks:
         return wilson(share * tasks, tasks)
     return wilson(share * effective, effective, degrees=tasks - 1)
@@ -183,12 +198,19 @@ def sampled_mean(
 
 
 def mean_of_tasks(values: Sequence[float]) -> Estimate:
-    """Mean of one value per task. Outcomes (only 0 and 1) get Wilson's interval, scores get Student's t interval."""
+    """Mean of one value per task with Student's t interval.
+
+    None below `MIN_CLUSTERS` tasks, and none for values that do not vary: a width of 0 would claim certainty.
+    """
     n = len(values)
     mean, error, degrees = clustered(values, range(n))
-    if n < 2:
-        return Estimate(mean, None, None, None, n)
-    if set(values) <= {0.0, 1.0}:
-        return Estimate(mean, error, *wilson(sum(values), n), n)
+    if n < MIN_CLUSTERS or error < _NO_VARIATION:
+        return Estimate(mean, error if n > 1 else None, None, None, n)
     half = half_width(error, degrees)
     return Estimate(mean, error, mean - half, mean + half, n)
+
+
+def share_of_tasks(shares: Sequence[float], trials: float) -> Estimate:
+    """Mean of one share for each task, from so many trials, with `share_interval`."""
+    mean, error, _ = clustered(shares, range(len(shares)))
+    return Estimate(mean, error if len(shares) > 1 else None, *share_interval(shares, trials), len(shares))

@@ -1,16 +1,27 @@
 """Null-aware means and sums: missing values are skipped; without any value the result is `None`."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from statistics import fmean
 from typing import TypeVar
 
 N = TypeVar("N", int, float)
+
+_UNDECIDED = 0.5
 
 
 def mean_of(values: Iterable[float | None]) -> float | None:
     """Mean of the values that are there; `None` without any."""
     known = [value for value in values if value is not None]
     return fmean(known) if known else None
+
+
+def mean_label(labels: Sequence[float]) -> float | None:
+    """Mean of what people said of one subject; `None` if it is one half because they contradict each other.
+
+    One half is a pass, so that a contradiction would count as one.
+    """
+    mean = fmean(labels)
+    return None if mean == _UNDECIDED and min(labels) < mean else mean
 
 
 def sum_of(values: Iterable[N | None]) -> N | None:

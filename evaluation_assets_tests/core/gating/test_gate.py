@@ -14,11 +14,13 @@ from hypothesis import strategies as st
 from upath import UPath
 
 from evaluation_assets.core.gating.baselines import (
+    FAILED_MOSTLY,
     SCORED_NO_CLIPS,
     Baseline,
     InvalidBaseline,
     baseline_file,
     gating_metrics,
+    judges_in,
     make_baseline,
     read_baseline,
     write_baseline,
@@ -338,8 +340,7 @@ def test_intervals_stay_in_range(pairs: list[tuple[float, float]], round_off: bo
     assert -1 <= metric.ci_low <= metric.ci_high <= 1
     assert 0 <= metric.smallest_drop <= 1
     made = baseline(drop({"overall": scores(before)})).metrics["overall"]
-    assert made.ci_low is not None and made.ci_high is not None
-    assert 0 <= made.ci_low <= made.ci_high <= 1
+    assert made.ci_low is None or made.ci_high is None or 0 <= made.ci_low <= made.ci_high <= 1
 
 
 def test_limits_know_the_direction_of_their_metric() -> None:
@@ -448,6 +449,18 @@ def test_a_judge_without_clips_is_said_to_have_none() -> None:
     part = f"judge haiku{SCORED_NO_CLIPS}"
     assert differs(part, Difference(baseline=None, current="1")) == "judge haiku scored no clips in this run"
     assert differs(part, Difference(baseline="1", current=None)) == "judge haiku scored no clips in the baseline"
+
+
+def test_a_run_in_which_a_judge_failed_mostly_is_not_compared_by_judges() -> None:
+    """What is left of its verdicts is too little to correct for its leniency: unchanged runs would fail."""
+    before, after = noisy(40)
+    parts = {**KEY, f"judge b{FAILED_MOSTLY}": "yes"}
+    outcome = gate(before, after, comparability=parts)
+    assert (outcome.verdict, outcome.reasons) == ("incomparable", ["judge b failed on most questions in this run"])
+    assert "To compare them, evaluate s/d again, so that its judges answer." in as_text(outcome)
+    assert judges_in(parts) == ["a", "b"]
+    both = ({"success": scores(np.tile([0.0, 1.0, 1.0], 14)), **each} for each in (before, after))
+    assert gate(*both, comparability=parts, settings=GateSettings(metrics=("success",))).verdict == "pass"
 
 
 def test_tasks_of_which_none_is_the_same_are_counted_on_both_sides() -> None:
@@ -615,3 +628,24 @@ def test_the_row_of_a_metric_beyond_its_floor_says_what_the_gate_says(metrics: t
         case.get("name") for case in ElementTree.fromstring(as_junit(outcome)) if case.find("failure") is not None
     }
     assert failures == {"success", "latency_s", "regression gate"}
+
+
+def test_outcomes_that_are_unknown_now_do_not_pass() -> None:
+    """The failed trials of a run lost their outcome: the mean of the others is no improvement."""
+    tasks = [f"t{index}" for index in range(20)]
+    trials = dict.fromkeys(tasks, 3)
+    some = {task: TaskValue(2 / 3, 1.0, 0.0, 3) for task in tasks}
+    before = DropMetrics(
+        drop="s/a", suite="s", tasks=dict.fromkeys(tasks, "x"), trials=trials, metrics={"success": some}
+    )
+    lost = replace(before, drop="s/b", metrics={"success": {task: TaskValue(1.0, 1.0, 1.0, 2) for task in tasks}})
+    outcome = decide(baseline(before), lost, GateSettings())
+    assert outcome is not None
+    assert (outcome.verdict, outcome.reasons) == ("inconclusive", ["success: known for 40 of 60 runs only"])
+    fewer = replace(lost, trials=dict.fromkeys(tasks, 2))
+    assert (same := decide(baseline(before), fewer, GateSettings())) and same.verdict == "pass"
+    as_before = decide(baseline(lost), lost, GateSettings())
+    assert as_before is not None and as_before.verdict == "pass"
+    worse = {task: TaskValue(0.0, 0.0, 0.0, 2) for task in tasks}
+    failed = decide(baseline(before), replace(lost, metrics={"success": worse}), GateSettings())
+    assert failed is not None and failed.verdict == "fail"

@@ -15,9 +15,13 @@ def agent(name: str, version: str, scores: dict[str, float], **fields: Any) -> D
 
 
 def test_a_point_names_its_interval_and_its_tasks() -> None:
-    rows = list(history_rows(drop({"overall": {"a": 0.2, "b": 0.4}, "success": {}}), "2026-01-01"))
+    rows = list(
+        history_rows(
+            drop({"overall": dict(zip("abcde", [0.2, 0.4, 0.3, 0.2, 0.4], strict=True)), "success": {}}), "2026-01-01"
+        )
+    )
     assert [row["metric"] for row in rows] == ["overall"]
-    assert (rows[0]["mean"], rows[0]["n"]) == (pytest.approx(0.3), 2)
+    assert (rows[0]["mean"], rows[0]["n"]) == (pytest.approx(0.3), 5)
     assert rows[0]["ci_low"] < 0.3 < rows[0]["ci_high"]
 
 

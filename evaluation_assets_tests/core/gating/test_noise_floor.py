@@ -129,3 +129,9 @@ def test_several_evaluated_drops_are_the_trials_of_their_tasks(tmp_path: Path) -
     assert "2 of 10 tasks passed and failed: 0.200" in text and "trials of each task in each run" in text
     unknown = command("noise", "n9", home=home)
     assert unknown.returncode == 2 and "evaluated drops: n0, n1" in unknown.stderr
+
+
+def test_runs_that_are_left_out_are_counted() -> None:
+    trials = {"a": Trials(3, 2), "b": Trials(3, 1), "once": Trials(1, 1)}
+    assert noise_floor("success", trials, 0.05, 0.8, all_runs=12).runs_left_out == 6
+    assert noise_floor("success", trials, 0.05, 0.8).runs_left_out == 1

@@ -13,6 +13,7 @@ from evaluation_assets.core.gating.task_metrics import (
     DropMetrics,
     TaskValue,
     case_metrics,
+    estimate_of,
     metric_rows,
     read_metrics,
 )
@@ -20,6 +21,7 @@ from evaluation_assets.core.intake.facts import MetricsFacts
 from evaluation_assets.core.intake.sidecar import Sidecar
 from evaluation_assets.core.lake.stored import Stored, Stream, batched, write
 from evaluation_assets.core.lake.tables import PREPROCESSED_TRAJECTORIES, TASK_METRICS, TOOL_USE_RESULTS
+from evaluation_assets.core.scoring.intervals import share_interval
 from evaluation_assets.core.traces.trajectories.model import Agent, Usage
 from evaluation_assets.core.traces.trajectories.trajectory_rows import trajectory_row
 from evaluation_assets_tests.core.making import trajectory
@@ -165,3 +167,12 @@ def test_a_kind_that_was_searched_for_and_not_found_is_0() -> None:
     searched = DropMetrics(drop="d", suite="s", tasks={"a": "1"}, metrics={}, detectors="1")
     assert searched.metric("finding.loop") == {"a": TaskValue(0.0, 0.0, 0.0)}
     assert searched.metric("success") == replace(searched, detectors="").metric("finding.loop") == {}
+
+
+def test_a_history_has_the_intervals_of_reports() -> None:
+    shares = [1.0, 0.5, 0.75, 1.0, 1.0, 0.25]
+    assert estimate_of("success", shares, 24).low == pytest.approx(share_interval(shares, 24)[0])
+    assert estimate_of("overall", shares).high == 1.0
+    assert estimate_of("overall", [0.6] * 9).low is None
+    assert estimate_of("latency_s", [1.0] * 9).low is None
+    assert estimate_of("overall", [0.4, 0.6]).low is None

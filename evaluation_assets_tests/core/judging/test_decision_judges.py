@@ -173,7 +173,8 @@ def test_a_question_that_is_refused_has_no_score(url: str, models: ModelServer, 
 def test_a_model_that_refuses_everything_has_no_scores_and_is_not_asked_again(url: str, models: ModelServer) -> None:
     models.script([rule("refusal")])
     rows = rows_of(models, url, "openai_decisions")
-    assert {(row["outcome"], row["error_kind"], tuple(row["scores"])) for row in rows} == {("failed", "refusal", ())}
+    assert {(row["outcome"], row["error_kind"]) for row in rows} == {("failed", "refusal")}
+    assert all(set(row["scores"].values()) == {None} for row in rows)
     assert len(models.requests()) == CLIPS
 
 
@@ -209,7 +210,7 @@ def test_what_fails_is_failed_with_its_kind_and_without_a_score(
     assert {row["outcome"] for row in rows} <= {"failed", "not_run"}
     assert rows[0]["error_kind"] == ends, rows[0]["error"]
     assert words in rows[0]["error"]
-    assert all(row["scores"] == {} and row["distributions"] is None for row in rows)
+    assert all(set(row["scores"].values()) == {None} and row["distributions"] is None for row in rows)
     assert KEY not in json.dumps(rows)
 
 
@@ -339,7 +340,11 @@ def test_an_answer_that_is_no_distribution_gives_no_score(url: str, change: Chan
     rows = answered(url, change)
     assert rows[0]["error_kind"] == kind and words in rows[0]["error"], rows[0]["error"]
     for row in rows:  # an endpoint whose every answer is unreadable is given up
-        assert row["outcome"] in ("failed", "not_run") and row["scores"] == {} and row["distributions"] is None
+        assert (
+            row["outcome"] in ("failed", "not_run")
+            and set(row["scores"].values()) == {None}
+            and row["distributions"] is None
+        )
 
 
 @pytest.mark.parametrize(

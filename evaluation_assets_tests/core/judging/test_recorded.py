@@ -45,8 +45,24 @@ def test_a_score_from_0_to_1_counts() -> None:
 def test_what_cannot_be_meant_is_failed_with_its_reason(entries: list[Any], said: str) -> None:
     """A 1 is full marks only if no other score shows that it is the lowest of 1 to 5."""
     verdict = judged(*entries)
-    assert (verdict.outcome, verdict.scores) == ("failed", {})
+    assert (verdict.outcome, set(verdict.scores.values())) == ("failed", {None})
     assert said in (verdict.error or "")
+
+
+@pytest.mark.parametrize(
+    ("given", "counts"),
+    [([1, 2, 5], False), ([0, 1, -1], False), ([0.5, 60, 90], False), ([0.5, 1, 1.2], True), ([0, 1, 1], True)],
+)
+def test_a_lone_1_counts_unless_the_drop_shows_another_scale(given: list[float], counts: bool) -> None:
+    """Of 1 to 5 a 1 is the lowest, though nothing else in its own run says so."""
+    run = trajectory("<answer>42</answer>")
+    drop = [replace(run, labels={LABEL: [{**ON_RUN, "scores": {KEY: score}}]}) for score in given]
+    judge = RecordedJudge("b", "bob").in_drop(drop)
+    lone = replace(run, labels={LABEL: [{**ON_RUN, "scores": {KEY: 1}}]})
+    subjects = trajectory_chain(lone, [], load_rubrics()).subjects
+    verdict = asyncio.run(judge.judge(next(each for each in subjects if each.level == "trajectory"), []))
+    assert (verdict.outcome, verdict.scores[KEY]) == (("scored", 1.0) if counts else ("failed", None))
+    assert counts or "other recorded scores of task_completion in the drop are not 0 to 1" in (verdict.error or "")
 
 
 def test_a_score_on_another_scale_does_not_count_beside_others() -> None:

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from upath import UPath
 
 from evaluation_assets.core.lake.tables import PREPROCESSED_TRAJECTORIES, PROCESS_SCORES, TOOL_USE_RESULTS
+from evaluation_assets.core.pipeline.checks.human_review import readable
 from evaluation_assets.core.review.calibrated import Stratum, pass_rate
 from evaluation_assets.core.review.judge_cards import JudgeCard, judge_card, kept_out
 from evaluation_assets.core.review.labels import Label, UnreadableLabel, read_labels
@@ -27,7 +28,9 @@ from evaluation_assets.core.review.queue import (
     with_low_scores,
 )
 from evaluation_assets.core.review.settings import ReviewSettings
+from evaluation_assets.core.scoring.intervals import wilson
 from evaluation_assets.core.scoring.reliability import cohen_kappa
+from evaluation_assets.core.text.nullable import mean_label
 from evaluation_assets.core.text.report_addresses import ReportAddress
 from evaluation_assets_tests.core.stored_rows import stored
 from evaluation_assets_tests.third_party import data
@@ -243,6 +246,18 @@ def test_runs_of_one_task_do_not_count_as_many_labels() -> None:
     assert widths[1] > 1.5 * widths[0]
 
 
+def test_sensitivity_and_specificity_are_over_tasks_too() -> None:
+    truth = {str(index): float(index % 2) for index in range(60)}
+    scores = {str(index): [float(index % 12 > 2)] for index in range(60)}
+    alone = judge_card("j", "passed", truth, scores, SETTINGS)
+    tasks = {str(index): index % 12 for index in range(60)}
+    together = judge_card("j", "passed", truth, scores, SETTINGS, tasks=tasks)
+    assert alone.sensitivity_interval == pytest.approx(wilson(25, 30))
+    assert together.sensitivity == alone.sensitivity
+    assert together.sensitivity_interval == pytest.approx(wilson(5, 6))
+    assert together.specificity_interval == pytest.approx(wilson(2, 6))
+
+
 def test_missing_scores_lower_coverage_and_repeats_show_their_spread() -> None:
     labels = {"a": 1.0, "b": 0.0, "c": 1.0}
     found = judge_card("j", "passed", labels, {"a": [0.9, 0.7], "b": [0.2]}, SETTINGS, costs=[0.01, 0.03])
@@ -391,6 +406,20 @@ def test_of_several_labels_of_one_person_the_last_counts(tmp_path: Path) -> None
     (other,) = [each for each in found if isinstance(each, UnreadableLabel)]
     assert (other.source, other.line) == ("a.csv", 2)
     assert other.reason == "ada labels it otherwise in a.csv:3, which counts"
+
+
+def test_what_people_contradict_each_other_in_is_no_label_and_named(tmp_path: Path) -> None:
+    rows = ["drop,trajectory_id,label,annotator"]
+    rows += ["d,1,pass,ada", "d,1,fail,bo", "d,2,pass,ada", "d,2,pass,bo", "d,2,fail,cy", "d,3,0.5,ada"]
+    (tmp_path / "a.csv").write_text("\n".join(rows))
+    found = list(read_labels(UPath(tmp_path)))
+    told = readable(found, {("d", run) for run in "123"})
+    assert (told.passed, told.metadata["contradicted"]) == (False, 1)
+    assert told.description == (
+        "1 of the labels do not count, since people contradict each other: a.csv:2: passed of run 1 of d."
+    )
+    assert mean_label([1.0, 0.0]) is None
+    assert (mean_label([1.0, 1.0, 0.0]), mean_label([0.5]), mean_label([0.5, 0.5])) == (2 / 3, 0.5, 0.5)
 
 
 def test_tables_with_tabs_are_read_and_json_is_named(tmp_path: Path) -> None:

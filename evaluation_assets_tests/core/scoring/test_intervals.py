@@ -13,6 +13,7 @@ from evaluation_assets.core.scoring.intervals import (
     mean_of_clustered_means,
     mean_of_tasks,
     rate_interval,
+    share_interval,
     wilson,
 )
 
@@ -72,9 +73,28 @@ def test_the_interval_of_a_rate_over_repeated_trials_covers_and_is_not_that_of_t
     assert np.mean(widths) < 0.9
 
 
-def test_outcomes_get_wilsons_interval_and_one_task_none() -> None:
-    assert mean_of_tasks([1.0, 0.0, 1.0, 1.0]).low == pytest.approx(wilson(3, 4)[0])
+def test_a_share_of_each_task_has_the_interval_of_its_trials() -> None:
+    outcomes = [[True, True, False], [False] * 3, [True] * 3, [True, False, False], [False] * 3, [True] * 3]
+    shares = [sum(each) / 3 for each in outcomes]
+    assert share_interval(shares, 18) == pytest.approx(rate_interval(outcomes))
+    assert share_interval([1.0, 0.0, 1.0, 1.0], 4) == pytest.approx(wilson(3, 4))
+
+
+def test_pass_hat_2_is_covered_where_few_tasks_pass() -> None:
+    random = np.random.default_rng(2)
+    true, covered, runs = 2 * 3 / (10 * 11), 0, 300
+    for _ in range(runs):
+        passed = random.binomial(4, random.beta(2, 8, 10))
+        low, high = share_interval([n * (n - 1) / 12 for n in passed.tolist()], 40)
+        covered += low <= true <= high
+    assert covered / runs >= 0.95 - 3 * (0.95 * 0.05 / runs) ** 0.5
+
+
+def test_means_of_few_tasks_and_of_equal_ones_have_no_interval() -> None:
     assert mean_of_tasks([0.7]).low is None
+    assert mean_of_tasks([0.7, 0.8, 0.7, 0.9]).low is None
+    assert mean_of_tasks([0.7] * 20).low is None
+    assert mean_of_tasks([0.7, 0.8, 0.7, 0.9, 0.6]).low is not None
 
 
 def _by_task(values: list[float], tasks: int) -> list[int]:

@@ -1,7 +1,6 @@
 """Fit a cascade on evaluated drops, to labels of people or to a judge as reference."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from statistics import fmean
 
 import numpy as np
 
@@ -10,6 +9,7 @@ from evaluation_assets.core.judging.cascade.fitted import LABELS, FittedCascade
 from evaluation_assets.core.judging.cascade.fitting import LabelledSubjects, fit_criterion
 from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.system.installation import Installation
+from evaluation_assets.core.text.nullable import mean_label
 from evaluation_assets.core.text.user_error import UserError
 
 Truth = dict[tuple[str, str], dict[Key, bool]]
@@ -100,7 +100,7 @@ def _labelled(labels: Iterable[Row], said: SaidAboutDrops) -> Truth:
         if key in said.subjects:
             given.setdefault((level, name), {}).setdefault(key, []).append(row["label"])
     return {
-        criterion: {key: fmean(values) >= 0.5 for key, values in subjects.items()}
+        criterion: {key: mean >= 0.5 for key, values in subjects.items() if (mean := mean_label(values)) is not None}
         for criterion, subjects in given.items()
     }
 

@@ -118,7 +118,7 @@ DRIFT = Table(
         SUITE,
         _METRIC,
         Column("night", INT, "Number of the drop since the baseline, from 1 (oldest)."),
-        Column("z", FLOAT, "Effect in standard errors, against the lower bound of the baseline."),
+        Column("z", FLOAT, "Effect against the lower bound of the baseline: the normal quantile of its p-value."),
         Column("cusum", FLOAT, "CUSUM chart: cumulative sum of decreases."),
         Column("e_value", FLOAT, "E-process: evidence against 'no lasting regression'."),
         Column(

@@ -5,6 +5,8 @@ from typing import Any
 
 from evaluation_assets.core.pipeline.checks.finding import Finding
 from evaluation_assets.core.review.labels import Label, UnreadableLabel
+from evaluation_assets.core.system.by_key import by_key
+from evaluation_assets.core.text.nullable import mean_label
 
 _SHOWN = 20
 """Lines of a kind that are named."""
@@ -21,12 +23,25 @@ def readable(found: Sequence[Label | UnreadableLabel], runs: Collection[tuple[st
     said = [f"{len(unreadable)} of {len(found)} lines are not labels{_first(named)}"] if unreadable else []
     if unknown:
         said.append(f"{len(unknown)} of {len(found)} lines label runs that were not evaluated{_first(unmatched)}")
+    split = _split([each for each in found if isinstance(each, Label)])
+    if split:
+        said.append(f"{len(split)} of the labels do not count, since people contradict each other{_first(split)}")
     return Finding(
         not said,
         f"{'; '.join(said) or f'Each of {len(found)} lines is a label of an evaluated run'}.",
-        {"unreadable": len(unreadable), "unknown_runs": len(unknown), **named, **unmatched},
+        {"unreadable": len(unreadable), "unknown_runs": len(unknown), "contradicted": len(split), **named, **unmatched},
         "warn",
     )
+
+
+def _split(labels: Sequence[Label]) -> dict[str, str]:
+    """What people label as often one way as the other: the place of its first label, and the subject."""
+    of_subjects = by_key(((each.drop, each.trajectory_id, each.clip_index, each.criterion), each) for each in labels)
+    return {
+        f"{own[0].source}:{own[0].line}": f"{own[0].criterion} of run {own[0].trajectory_id} of {own[0].drop}"
+        for own in of_subjects.values()
+        if mean_label([each.label for each in own]) is None
+    }
 
 
 def _first(reasons: Mapping[str, str]) -> str:

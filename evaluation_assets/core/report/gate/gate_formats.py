@@ -6,6 +6,7 @@ from xml.etree import ElementTree
 
 import orjson
 
+from evaluation_assets.core.gating.baselines import FAILED_MOSTLY
 from evaluation_assets.core.gating.figures import change, other_total
 from evaluation_assets.core.gating.outcome import ChangedTask, GateOutcome
 from evaluation_assets.core.gating.wording import OTHER_TASKS
@@ -62,7 +63,10 @@ def _remedy(outcome: GateOutcome) -> list[str]:
     differs = outcome.comparability.differs
     if not differs or not outcome.baseline:
         return []
-    if not differs.keys() & OTHER_TASKS:
+    if all(part.endswith(FAILED_MOSTLY) for part in differs):
+        of_baseline = all(each.current is None for each in differs.values())
+        again = f"evaluate {outcome.baseline if of_baseline else outcome.drop} again, so that its judges answer"
+    elif not differs.keys() & OTHER_TASKS:
         again = f"evaluate {outcome.baseline} with the judges and settings of now, and promote it again"
     elif differs.keys() == {"suite"} and None not in (differs["suite"].baseline, differs["suite"].current):
         again = f"evaluate {outcome.baseline} with the suite of now, and promote it again"
