@@ -230,6 +230,16 @@ def test_the_report_shows_sessions_turn_by_turn_and_agents_side_by_side(installa
     assert "## Sessions" in (reports / "report.md").read_text()
 
 
+def test_of_a_crowd_the_report_draws_the_first_agents(installation: Workspace) -> None:
+    """A lane for each of 2,500 speakers took 20 s, as each goes through all that was said."""
+    parts = [{"agent_id": f"agent {n}", "agent_response": f"I am {n}.", "agent_steps": []} for n in range(30)]
+    turns = [{"user_message": "Who is there?", "agent_interactions": parts}]
+    content = json.dumps([{"session_id": "crowd", "initial_task": "Meet.", "agents": [], "turns": turns}]).encode()
+    assert drop(installation, "crowd", content).success
+    page = (installation.home.reports("crowd") / "report.html").read_text()
+    assert page.count('class="lane"') == 20 and "and 10 more agents" in page
+
+
 def test_a_drop_without_sessions_has_no_section(installation: Workspace) -> None:
     installation.drop("plain", record())
     assert installation.run("plain").success
