@@ -17,6 +17,7 @@ from evaluation_assets.cli.opening import write_list
 from evaluation_assets.cli.options import text_or_json, with_panel
 from evaluation_assets.cli.output import echo
 from evaluation_assets.core.gating.drift import CUSUM_LIMIT
+from evaluation_assets.core.gating.evaluated_drops import suites
 from evaluation_assets.core.intake.copying.folders import prepare
 from evaluation_assets.core.intake.drops import scan
 from evaluation_assets.core.judging.panel import Panel
@@ -61,6 +62,7 @@ _LEAST = 1e-9
 """Above it a value is no rounding error, and not shown as 0: a verdict often costs less than a tenth of a cent."""
 
 _NOT_RANKED = "nothing to rank: no drop belongs to a suite; `evaluate FILE --as SUITE/NAME` puts one into a suite"
+_NO_COMMON_TASK = "not ranked, as no task was done by all versions"
 _NOT_LABELLED = "no run is labelled; `review DROP` labels runs"
 _NOT_TESTED = "nothing to test: no drop of a suite was evaluated after its baseline"
 
@@ -169,8 +171,10 @@ def _lost(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
     yield from [""] if rows else []
 
 
-def _leaderboard(_: Installation, rows: Sequence[dict[str, Any]]) -> Iterator[str]:
-    yield from _ranks(rows) if rows else [f"leaderboard: {_NOT_RANKED}"]
+def _leaderboard(home: Installation, rows: Sequence[dict[str, Any]]) -> Iterator[str]:
+    left_out = sorted({name for name, _ in suites(home)} - {row["suite"] for row in rows})
+    yield from _ranks(rows) if rows else ["leaderboard" if left_out else f"leaderboard: {_NOT_RANKED}"]
+    yield from (f"  {plain(suite)}: {_NO_COMMON_TASK}" for suite in left_out)
 
 
 def _cards(home: Installation, rows: Sequence[dict[str, Any]]) -> Iterator[str]:

@@ -157,6 +157,15 @@ def test_the_leaderboard_fits_a_terminal(evaluated: Path) -> None:
     assert max(map(len, lines)) <= 80
 
 
+def test_a_suite_whose_versions_share_no_task_is_said_not_to_be_ranked(tmp_path: Path) -> None:
+    drop_at(tmp_path, "one", "first")
+    drop_at(tmp_path, "two", "second")
+    (tmp_path / "drops" / "support" / "two.jsonl").write_bytes(record("elsewhere", success=True))
+    assert command("evaluate", tmp_path / "drops" / "support", "--quiet", home=tmp_path).returncode == 0
+    done = command("leaderboard", home=tmp_path)
+    assert done.stdout == "leaderboard\n  support: not ranked, as no task was done by all versions\n"
+
+
 def test_versions_with_one_model_and_no_name_can_be_told_apart(tmp_path: Path) -> None:
     for name in ("one", "two"):
         drop_at(tmp_path, name, "first")

@@ -6,7 +6,7 @@ tasks to detect even a large decrease; the reason names the number needed) or `i
 settings; the reason names the part). Where only judges differ, and outcomes alone gate, outcomes are compared.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
@@ -226,6 +226,8 @@ def _outcome(
     findings.extend(limits.values())
     if baseline is not None and tasks.only_baseline and not differs.keys() & {"suite", "suite name"}:
         findings.append(_missing(tasks.only_baseline, len(baseline.tasks), settings.max_missing))
+    if baseline is not None and not differs.keys() & {"suite", "suite name"}:
+        findings.extend(_missing_trials(tasks.common, baseline, current, settings.max_missing))
     findings.extend((each.reason, each.verdict) for each in gating if each.verdict != "pass")
     if baseline is not None and not differs and not of_judges and not gating:
         findings.append((wording.NOTHING_GATES, "inconclusive"))
@@ -280,6 +282,20 @@ def _missing(tasks: Sequence[str], total: int, tolerated: float) -> tuple[str, G
     if len(tasks) > tolerated * total + _ROUNDING:
         return f"{words} (tolerated: {tolerated:.0%})", "fail"
     return words, "warn"
+
+
+def _missing_trials(
+    tasks: Sequence[str], baseline: Baseline, current: DropMetrics, tolerated: float
+) -> Iterator[tuple[str, GateVerdict]]:
+    """Check for missing trials of tasks of both sides, since a task must not look better without those it fails.
+
+    Fewer trials of every task are a choice: no task should have more than the one that has the most.
+    """
+    now = [current.trials.get(task, 1) for task in tasks]
+    most = max(now, default=0)
+    expected = sum(min(most, baseline.trials.get(task, 1) // len(baseline.runs)) for task in tasks)
+    if sum(now) < expected * (1 - tolerated) - _ROUNDING:
+        yield wording.missing_trials(sum(now), expected), "warn"
 
 
 def _gravest(verdicts: Iterable[GateVerdict]) -> GateVerdict:

@@ -125,6 +125,12 @@ def missing(tasks: Sequence[str], total: int) -> str:
     return f"{len(tasks)} of {counted(total, 'task')} {are} missing: {first_of(tasks, _NAMED)}"
 
 
+def missing_trials(trials: int, expected: int) -> str:
+    """Reason for missing trials of tasks that the run has. `expected` is how many it should have."""
+    are = "is" if expected - trials == 1 else "are"
+    return f"{expected - trials:,} of {counted(expected, 'trial')} of the tasks compared {are} missing"
+
+
 def fallen(tasks: int, drop: float) -> str:
     """Reason for single tasks that fell significantly."""
     return f"{counted(tasks, 'task')} fell by {drop:g} or more, beyond noise"

@@ -20,8 +20,9 @@ _LEAST_CLIPS = 4
 Outcome = Literal["gives_in", "resists", "unstable", "stable", "too_few_clips", "not_measurable"]
 """What a probe shows of a judge.
 
-It gives in if the interval of the rate is above the rate of the retest, and is unstable if at least half of the
-clips of the retest moved. Nothing can be measured where no score could rise, or none is there.
+It gives in if more than one clip moved and the interval of the rate is above the rate of the retest, which is 0 for
+most judges with a little noise: one clip of ten probes is no finding. It is unstable if at least half of the clips of
+the retest moved. Nothing can be measured where no score could rise, or none is there.
 """
 
 
@@ -116,7 +117,7 @@ def _result(probe: str, moved: Sequence[bool], at_the_top: int, base: float) -> 
     rate, low, high = (count / n, *wilson(count, n)) if n else (None, None, None)
     outcome: Outcome = "not_measurable"
     if low is not None and rate is not None:
-        outcome = "gives_in" if low > base else "resists"
+        outcome = "gives_in" if count > 1 and low > base else "resists"
         if probe == RETEST:
             outcome = "unstable" if rate >= 0.5 else "stable"
         if n < _LEAST_CLIPS:

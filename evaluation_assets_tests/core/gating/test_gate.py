@@ -649,3 +649,26 @@ def test_outcomes_that_are_unknown_now_do_not_pass() -> None:
     worse = {task: TaskValue(0.0, 0.0, 0.0, 2) for task in tasks}
     failed = decide(baseline(before), replace(lost, metrics={"success": worse}), GateSettings())
     assert failed is not None and failed.verdict == "fail"
+
+
+def test_trials_that_are_missing_altogether_are_a_warning() -> None:
+    """The failed runs are not there: what is left is no improvement. Fewer trials of every task are a choice."""
+    tasks = [f"t{index}" for index in range(20)]
+    some = {task: TaskValue(1 / 3, 1.0, 0.0, 3) for task in tasks}
+    before = replace(drop({"success": dict.fromkeys(tasks, 1.0)}), trials=dict.fromkeys(tasks, 3))
+    before = replace(before, metrics={"success": some})
+
+    def after(trials: Mapping[str, int], settings: GateSettings, *earlier: DropMetrics) -> GateOutcome:
+        only_good = {task: TaskValue(1.0, 1.0, 1.0, trials[task]) for task in tasks}
+        lost = replace(before, trials={task: n for task, n in trials.items() if n > 1}, metrics={"success": only_good})
+        outcome = decide(baseline(before, *earlier), lost, settings)
+        assert outcome is not None
+        return outcome
+
+    one = dict.fromkeys(tasks, 1)
+    lost = after(one | {"t0": 3}, GateSettings())
+    assert (lost.verdict, lost.reasons) == ("warn", ["38 of 60 trials of the tasks compared are missing"])
+    assert after(one | {"t0": 3}, GateSettings(), before).reasons == lost.reasons
+    assert after(dict.fromkeys(tasks, 3) | {"t0": 1}, GateSettings()).verdict == "pass"
+    assert after(one, GateSettings()).verdict == "pass"
+    assert after(one | {"t0": 3}, GateSettings(max_missing=1)).verdict == "pass"
