@@ -139,7 +139,11 @@ class Loop:
 
 def loops(calls: Sequence[Call]) -> list[Loop]:
     """Stretches in which a sequence of at most three calls comes at least three times in a row, results unchanged."""
-    keys = [(call.key, call.result) for call in calls]
+    return loops_in([(call.key, call.result) for call in calls])
+
+
+def loops_in(keys: Sequence[object]) -> list[Loop]:
+    """Stretches in which a sequence of at most three of these comes at least three times in a row."""
     repeated: list[Loop] = []
     position = 0
     while position < len(keys):

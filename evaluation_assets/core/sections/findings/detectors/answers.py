@@ -8,9 +8,10 @@ from what it knows. A message that hands on a page or a record is a result of a 
 import re
 from bisect import bisect_left
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from decimal import Decimal
 from functools import cached_property
+from itertools import islice
 
 from evaluation_assets.core.sections.findings.claim import VERDICTS, Claim, ClaimVerdict
 from evaluation_assets.core.sections.findings.course import Asked, Course, Message, PlacedStep, quotation
@@ -58,6 +59,8 @@ _CONVERSIONS = {
 
 _CONVERTED = 0.005
 _CENT = 0.011
+_TINY = 1e-9
+_PERCENT = re.compile(r"\s?[%％]|\s?per\s?cent\b|\s?Prozent\b")
 _FEWEST_DIGITS = 2
 _ASKS = "?？"
 """Questions propose values of their own."""
@@ -218,6 +221,7 @@ def _not_computed(
                 value.start in in_lines
                 or _is_computed(value, close_by, ordered)
                 or _is_converted(value, text, close_by)
+                or _is_share(value, text, values, wrong)
             ):
                 computed.setdefault(value.forms, value.start)
         unsupported = [value for value in unsupported if value.start < computed.get(value.forms, len(text))]
@@ -274,6 +278,28 @@ def _is_converted(value: Value, text: str, numbers: Sequence[float]) -> bool:
     factor, offset = _CONVERSIONS[match.lastgroup]
     figure = float(value.forms[0])
     return any(abs(number * factor + offset - figure) <= max(0.5, figure * _CONVERTED) for number in numbers)
+
+
+def _start(value: Value) -> int:
+    return value.start
+
+
+def _is_share(value: Value, text: str, values: Sequence[Value], wrong: Collection[tuple[str, ...]]) -> bool:
+    """Whether a percentage is the share, or the change, of two figures in its line: `45 of 180 (25%)`."""
+    if _PERCENT.match(text, value.end) is None:
+        return False
+    start, end = text.rfind("\n", 0, value.start) + 1, text.find("\n", value.end)
+    first, last = (bisect_left(values, at, key=_start) for at in (start, len(text) if end < 0 else end))
+    line = (
+        other
+        for other in (values[at] for at in range(first, last))
+        if other.kind == "number" and other.forms not in wrong
+    )
+    figures = [float(other.forms[0]) for other in islice(line, _MOST_FACTORS)]
+    exponent = Decimal(value.forms[0]).as_tuple().exponent
+    share, least = float(value.forms[0]), 10.0**exponent / 2 + _TINY if isinstance(exponent, int) else 0.0
+    ratios = (100 * one / other for one in figures for other in figures if other > 0)
+    return any(abs(each - share) <= least or abs(abs(each - 100) - share) <= least for each in ratios)
 
 
 def _sums_of_lines(text: str, values: Sequence[Value]) -> set[int]:
@@ -358,4 +384,4 @@ def _numbers(text: str) -> list[float]:
     return [float(form) for value in numbers for form in (value.forms[0], *value.parts)]
 
 
-DETECTOR = Detector(name="answers", version="6", kinds=("contradicted_answer", "unsupported_answer"), detect=_detect)
+DETECTOR = Detector(name="answers", version="7", kinds=("contradicted_answer", "unsupported_answer"), detect=_detect)

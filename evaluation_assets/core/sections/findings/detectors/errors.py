@@ -168,6 +168,8 @@ def _takes_up(text: str, made: PlacedStep, *, is_unserved: bool, is_last: bool) 
         text = without("mended", text)
     if is_unserved:
         return cues("setback").matches(text[:_BRIEF])
+    if cues("tool_down").matches(text):
+        return True
     if cues("trouble").matches(text):
         return may_change_state(made.call) or cues("trouble").matches(without("refusal", text))
     return False
@@ -298,4 +300,4 @@ def _is_nearly(first: str, second: str) -> bool:
     return both >= _SAME * len(own | others) or (own <= others and len(others) <= both + _ADDED)
 
 
-DETECTOR = Detector(name="errors", version="13", kinds=("ignored_error", "unresolved_error"), detect=_detect)
+DETECTOR = Detector(name="errors", version="14", kinds=("ignored_error", "unresolved_error"), detect=_detect)

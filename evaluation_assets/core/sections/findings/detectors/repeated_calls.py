@@ -1,12 +1,15 @@
-"""[repeated_calls] The same call again without new information, and loops of several calls."""
+"""[repeated_calls] The same call again without new information, and loops of several calls.
+
+So are messages that agents send each other again and again, word for word, without a call or a user in between.
+"""
 
 import re
 from collections.abc import Iterator
 
-from evaluation_assets.core.sections.findings.course import Course, PlacedStep
+from evaluation_assets.core.sections.findings.course import Course, Message, PlacedStep
 from evaluation_assets.core.sections.findings.detector import Detected, Detector
 from evaluation_assets.core.sections.findings.effects import may_change_state
-from evaluation_assets.core.suites.call_metrics import loops
+from evaluation_assets.core.suites.call_metrics import loops, loops_in
 from evaluation_assets.core.suites.calls import run_of
 from evaluation_assets.core.traces.trajectories.calls import CallKey, call_key
 
@@ -34,6 +37,22 @@ def _detect(course: Course) -> Iterator[Detected]:
             # The same call right after this one is a repetition all the same.
             news = index - 1
         earlier[key] = made
+    yield from _loops_of_messages(course)
+
+
+def _loops_of_messages(course: Course) -> Iterator[Detected]:
+    said: list[Message] = []
+    for event in [*course.events, None]:
+        if isinstance(event, Message):
+            said.append(event)
+        if isinstance(event, Message) or (isinstance(event, PlacedStep) and event.step.call is None):
+            continue
+        for loop in loops_in([(message.agent_id, message.text.strip()) for message in said]):
+            again = said[loop.start + loop.length]
+            if again.text.strip():
+                place = again.place(0, len(again.text))
+                yield Detected(kind="loop", place=place, evidence=again.text)
+        said.clear()
 
 
 def _brings_nothing(before: PlacedStep, again: PlacedStep) -> bool:
@@ -47,4 +66,4 @@ def _found(kind: str, made: PlacedStep) -> Detected:
     return Detected(kind=kind, place=made.place(span), evidence=made.trajectory.piece(span))
 
 
-DETECTOR = Detector(name="repeated_calls", version="1", kinds=("repeated_call", "loop"), detect=_detect)
+DETECTOR = Detector(name="repeated_calls", version="2", kinds=("repeated_call", "loop"), detect=_detect)

@@ -31,6 +31,7 @@ from evaluation_assets.core.traces.formats.messages.acts import (
     CALLS,
     CODE,
     ERRORS,
+    ON_PAGES,
     RESULTS,
     THOUGHTS,
     TOOLS,
@@ -48,7 +49,7 @@ from evaluation_assets.core.traces.trajectories.model import JsonObject
 _LISTS = (
     "steps", "trajectory", "history", "actions", "episodes", "predicted_trajectory", "tools_called", "toolsCalled",
     "actual_tool_calls", "tool_calls", "toolCalls", "tools_used", "tool_uses", "intermediate_steps", "iterations",
-    "rounds", "agent_steps", "trace",
+    "rounds", "agent_steps", "calls", "trace",
 )  # fmt: skip
 _EVENTS = (
     *_LISTS,
@@ -70,12 +71,12 @@ _SAID = (
 )  # fmt: skip
 _TASKS = (
     "task", "question", "query", "instruction", "goal", "user_input", "user_query", "user_message", "input", "prompt",
-    "request", "objective", "task_description", "problem", "userQuery", "userInput", "userMessage",
+    "request", "objective", "task_description", "problem", "userQuery", "userInput", "userMessage", "intent", "issue",
 )  # fmt: skip
 _ANSWERS = (
     "final_answer", "final_response", "final_output", "final_result", "actual_output", "actualOutput", "answer",
     "response", "output", "prediction", "result", "finalAnswer", "finalOutput", "finalResponse", "model_answer",
-    "agent_result", "output_text", "reply", "final",
+    "agent_result", "output_text", "reply", "final", "generated_answer",
 )  # fmt: skip
 _RENAMED = {
     "expectedOutput": "expected_output", "reference": "expected_output", "completion_time": "duration_s",
@@ -105,6 +106,9 @@ _LOGGED = ("level", "levelname", "log_level", "loglevel", "severity")
 _LEVELS = frozenset("trace debug info notice warn warning error critical fatal".split())
 """What a line of a program's log has: a trace in it is one of functions."""
 _NUMBERS = ("step", "step_number", "step_id", "step_index", "index", "iteration", "round")
+_STARTS = re.compile("start|beg[iu]n|creat|init", re.IGNORECASE)
+_TELLING = ("stop", "finish", "answer", "final_answer", "send_msg_to_user")
+_WHEN = frozenset(("timestamp", "time", "ts", "at", "id", *_NUMBERS))
 _OFFERED = ("parameters", "input_schema", "inputSchema")
 
 
@@ -119,7 +123,7 @@ def _list_of(data: JsonObject) -> str | None:
         return name
     is_logged = any(str(data.get(key)).lower() in _LEVELS for key in _LOGGED)
     asked = _asked_in(data)
-    known = _results_by_list(data, _LISTS[:-1] if is_logged else _LISTS, asked)
+    known = _results_by_list(data, _LISTS[:-2] if is_logged else _LISTS, asked)
     name = max(known, key=lambda name: known[name], default=None)
     if name is not None:
         return name if known[name] > 0 or asked is not None else None
@@ -135,7 +139,7 @@ def _results_by_list(data: JsonObject, names: Iterable[str], asked: Any) -> dict
     return {
         name: sum(any(map(_has_result, _acts(step))) for step in list_in(data.get(name)))
         for name in names
-        if _are_steps(data.get(name), asked, are_calls="tool" in name)
+        if _are_steps(data.get(name), asked, are_calls="tool" in name or name == "calls")
     }
 
 
@@ -152,8 +156,16 @@ def _is_exchange_with_calls(item: Any) -> bool:
 
 
 def _are_exchanges(items: list[Any]) -> bool:
-    """Whether each item of a list is what a user asked and what an agent answered."""
-    return bool(items) and all(first_text(item, *_ASKED) and first_text(item, *_SAID) for item in items)
+    """Whether each item of a list is what a user asked and what an agent answered, or has nothing but one of these."""
+    asked, said = ([bool(first_text(item, *names)) for item in items] for names in (_ASKED, _SAID))
+    return (
+        any(asked)
+        and any(said)
+        and all(
+            (has_asked and has_said) or ((has_asked or has_said) and len(item.keys() - _WHEN) == 1)
+            for item, has_asked, has_said in zip(items, asked, said, strict=True)
+        )
+    )
 
 
 def _are_steps(steps: Any, asked: Any, *, are_calls: bool) -> bool:
@@ -209,7 +221,11 @@ def _acts(step: Any) -> Iterator[JsonObject]:
 
 def _answered(calls: list[JsonObject], step: Any) -> list[JsonObject]:
     """Calls with the results that stand beside them: by their IDs, or in their order if none is missing."""
-    results = next((found for name in _BESIDE if (found := list_in(at(step, name)))), [])
+    beside = next((found for name in _BESIDE if (found := at(step, name)) and isinstance(found, list | dict)), [])
+    named = [{"id": key, "result": value} for key, value in object_in(beside).items()]
+    if named and not all(id_of(call) in beside for call in calls):
+        return calls
+    results = named or list_in(beside)
     if any(name in call for call in calls for name in RESULTS):
         return calls
     by_id = {id_of(result): result for result in objects_in(results) if id_of(result) is not None}
@@ -250,16 +266,19 @@ def _conversations(data: JsonObject) -> Iterator[Chat]:
     if name in _CALLS and any(key in data for key in _BESIDE):
         steps, data = _answered(steps, data), without(data, *_BESIDE)
     has_events = are_events(steps)
+    told = None if has_events or answered else _told_with_the_last(steps)
+    if told is not None and not any(map(_has_result, _acts(steps[-1]))):
+        steps = [*steps[:-1], without(steps[-1], *TOOLS, *CODE, *ARGUMENTS)]
     is_spoken = has_events or _are_exchanges(steps)
     if is_spoken:
         exchanged = (message for n, step in enumerate(steps) for message in _exchanged(step, f"step {n}"))
         messages = list(messages_of(steps) if has_events else exchanged)
-        asked = None if any(message["role"] == "user" for message in messages) else asked
+        asked = None if any(message["role"] == "user" for message in messages) else asked or _asked_at_start(steps)
     else:
         acted = (_messages(step, f"step {n}", _agent_of(step) or agent) for n, step in enumerate(steps))
         messages = [message for each in acted for message in each]
     messages = [*([] if asked is None else [plain_message("user", asked[1])]), *messages]
-    answer = first_text(data, answered or "")
+    answer = first_text(data, answered or "") or told
     if answer is not None and messages[-1].get("content") != answer:
         messages.append(plain_message("assistant", answer, name=agent))
     others = without(data, name or "", *(asked or ())[:1], *filter(None, (answered, *_AGENTS)))
@@ -290,6 +309,20 @@ def _asked_in(data: JsonObject) -> tuple[str, str] | None:
     return next(((name, text) for name, text in found if text), None)
 
 
+def _asked_at_start(events: list[JsonObject]) -> tuple[str, str] | None:
+    """The task that an event names with which a run starts."""
+    starts = (event for kind, those in others_in(events).items() if _STARTS.search(kind) for event in those)
+    return next((asked for event in starts if (asked := _asked_in(event)) is not None), None)
+
+
+def _told_with_the_last(steps: list[JsonObject]) -> str | None:
+    """The answer that the last action gives in brackets, as those of WebArena: `stop [paid]`."""
+    act = next(_acts(steps[-1]), None) if steps else None
+    if act is None or act["name"].lower() not in _TELLING or not isinstance(act["arguments"], str):
+        return None
+    return act["arguments"].strip(" \"'") or None
+
+
 def _agent_of(step: JsonObject) -> str | None:
     """The agent that made a step, which may be its role."""
     role = first_text(step, "role")
@@ -300,17 +333,35 @@ def _agent_of(step: JsonObject) -> str | None:
 
 def _exchanged(step: JsonObject, place: str) -> Iterator[JsonObject]:
     """What a user asked, the calls of the agent with their results, and its answer."""
-    yield plain_message("user", first_text(step, *_ASKED))
+    if (asked := first_text(step, *_ASKED)) is not None:
+        yield plain_message("user", asked)
     if any(name in step for name in _CALLS):
         yield from _messages({name: step[name] for name in _CALLS if name in step}, place, None)
-    yield {**without(step, *_ASKED, *_SAID, *_CALLS), **plain_message("assistant", first_text(step, *_SAID))}
+    if (said := first_text(step, *_SAID)) is not None:
+        yield {**without(step, *_ASKED, *_SAID, *_CALLS), **plain_message("assistant", said)}
 
 
 def _messages(step: JsonObject, place: str, agent: str | None) -> Iterator[JsonObject]:
     """What an agent thought, said and did in a step, and what came back."""
     calls = [{**act, "id": act["id"] or f"{place} {number}"} for number, act in enumerate(_acts(step))]
     thought = first_text(step, *THOUGHTS) or first_text(at(step, "action"), *THOUGHTS)
-    read = (*CALLS, *CODE, *THOUGHTS, *_WORDS, *TOOLS, *ARGUMENTS, *RESULTS, *_CALLS, *_OUTCOMES, *_AGENTS, *_NUMBERS)
+    given = [
+        key for call in calls if isinstance(call["arguments"], dict) for key in call["arguments"] if key in ON_PAGES
+    ]
+    read = (
+        *given,
+        *CALLS,
+        *CODE,
+        *THOUGHTS,
+        *_WORDS,
+        *TOOLS,
+        *ARGUMENTS,
+        *RESULTS,
+        *_CALLS,
+        *_OUTCOMES,
+        *_AGENTS,
+        *_NUMBERS,
+    )
     step = {
         key: value for key, value in step.items() if key not in _BESIDE or not calls or not any(map(_has_result, calls))
     }

@@ -1,20 +1,61 @@
-"""Runs whose actions and observations are lists of their own, which go together by their places.
+"""Runs whose steps are not one list, in the form of steps.
+
+Actions and observations may be lists of their own, which go together by their places. What was retrieved for an answer,
+or the one call before it, may stand beside the question and the answer.
 
 {"task": "Is order 17 paid?", "thoughts": ["I look."], "actions": ["look_up[17]"], "observations": ["paid"]}
+{"question": "Is order 17 paid?", "contexts": ["Order 17 was paid."], "answer": "Yes."}
 """
 
 from typing import Any
 
-from evaluation_assets.core.traces.formats.messages.acts import RESULTS, THOUGHTS
-from evaluation_assets.core.traces.formats.untyped import list_in
+from evaluation_assets.core.traces.formats.conversation import run_of
+from evaluation_assets.core.traces.formats.messages.acts import ARGUMENTS, RESULTS, THOUGHTS
+from evaluation_assets.core.traces.formats.untyped import decoded, first_text, list_in
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
 _MADE = ("actions", "action_history", "commands", "actions_taken", "executed_actions")
 _SHOWN = tuple(name for each in RESULTS for name in (each, f"{each}s"))
 _THOUGHT = tuple(name for each in THOUGHTS for name in (each, f"{each}s"))
 
+_ASKED = ("question", "user_input", "query", "input", "user_query", "prompt", "task", "instruction")
+_ANSWERED = ("answer", "response", "actual_output", "output", "generated_answer", "model_answer", "final_answer")
+_CONTEXTS = (
+    "contexts", "retrieved_contexts", "retrieval_context", "retrieved_documents", "retrieved_docs", "retrieved_chunks",
+    "source_documents", "retrieved_passages",
+)  # fmt: skip
+"""What was retrieved. The `context` of a question is mostly given with it, in data sets."""
+_TOOL = ("tool", "tool_name", "toolName", "function_name")
+_NUMBERED = ("step", "step_number", "step_id", "step_index", "index", "turn")
+
 
 def with_steps(data: JsonObject) -> JsonObject:
+    """A record with its steps in a list; any other record unchanged."""
+    asked = next((name for name in _ASKED if first_text(data, name)), None)
+    answered = next((name for name in _ANSWERED if first_text(data, name)), None)
+    if asked is None or answered is None or "role" in data or "messages" in data:
+        return _with_paired(data)
+    shown = next((name for name in _CONTEXTS if isinstance(decoded(data.get(name)), list)), None)
+    lists = (value for name, value in data.items() if name != shown and isinstance(value, list))
+    if any(isinstance(item, dict) for value in lists for item in value):
+        return _with_paired(data)
+    if shown is not None:
+        step = {"tool": "retrieval", "args": {"query": data[asked]}, "result": decoded(data[shown])}
+        return {**{name: value for name, value in data.items() if name != shown}, "steps": [step]}
+    return _with_one_call(data, answered)
+
+
+def _with_one_call(data: JsonObject, answered: str) -> JsonObject:
+    """A record with the call that stands beside its question and answer, unless that is one of several steps."""
+    names = (_TOOL, ARGUMENTS, RESULTS)
+    found = [next((name for name in each if data.get(name) and name != answered), None) for each in names]
+    if None in found or answered in RESULTS or run_of(data) is not None or any(name in data for name in _NUMBERED):
+        return _with_paired(data)
+    step = {name: decoded(data[name]) for name in found if name is not None}
+    return {**{name: value for name, value in data.items() if name not in found}, "steps": [step]}
+
+
+def _with_paired(data: JsonObject) -> JsonObject:
     """A record with its paired lists as steps; any other record unchanged.
 
     Before the first action, there may be an observation more.

@@ -15,7 +15,7 @@ from evaluation_assets.core.traces.trajectories.model import JsonObject
 
 THOUGHTS = ("thought", "thoughts", "reasoning", "thinking", "rationale", "reflection")
 TOOLS = (
-    "tool", "tool_name", "toolName", "function_name", "func_name", "action_name", "name", "function", "action",
+    "tool", "tool_name", "toolName", "function_name", "func_name", "action_name", "name", "function", "action", "fn",
 )  # fmt: skip
 _IN_ACTIONS = ("name", "tool", "tool_name", "function", "action", "type", "action_type", "command")
 ARGUMENTS = (
@@ -25,7 +25,7 @@ ARGUMENTS = (
 RESULTS = (
     "observation", "observations", "tool_output", "toolOutput", "tool_result", "result", "output", "outputs",
     "response", "action_result", "tool_response", "toolResult", "toolResponse", "execution_result", "stdout",
-    "obs",
+    "obs", "rows", "returned", "return_value",
 )  # fmt: skip
 ERRORS = ("error", "error_message", "errorMessage", "exception", "stderr")
 _FAILED = ("error", "failed", "failure", "timeout")
@@ -36,8 +36,13 @@ _LISTS = ("tool_results", "toolResults", "tool_outputs", "toolOutputs", "functio
 _SURELY_SHOWN = RESULTS[:5]
 _OUTCOMES = ("success", "is_error", "isError", "tool_call_id", "call_id")
 CALLS = ("tool_call", "toolCall", "function_call")
-CODE = ("code", "command", "cmd")
+CODE = ("code", "command", "cmd", "sql", "sql_query")
 """What is run without a tool that is named."""
+ON_PAGES = (
+    "target", "selector", "element", "element_id", "xpath", "ref", "coordinate", "coordinates", "x", "y", "key",
+    "value", "direction",
+)  # fmt: skip
+"""What an action on a page is given beside its name."""
 _CALL = re.compile(r"\s*([A-Za-z_][\w.-]*)\s*(?:\((.*)\)|\[(.*)\])?\s*", re.DOTALL)
 
 
@@ -46,7 +51,8 @@ def act_in(call: JsonObject) -> JsonObject | None:
     has_result = any(name in call for name in RESULTS)
     place = next((name for name in TOOLS if isinstance(call.get(name), str | dict) and call[name]), None)
     place = place or next((name for name in CALLS if isinstance(call.get(name), dict)), None)
-    place = place or next((name for name in CODE if has_result and first_text(call, name)), None)
+    has_ended = has_result or any(call.get(name) for name in ERRORS)
+    place = place or next((name for name in CODE if has_ended and first_text(call, name)), None)
     if place is None:
         return None
     inner, given = call[place], next((call[name] for name in ARGUMENTS if call.get(name) is not None), None)
@@ -59,10 +65,11 @@ def act_in(call: JsonObject) -> JsonObject | None:
         given = next((more[each] for each in ARGUMENTS if each in more), more) if given is None else given
     elif place in CODE:
         name, given = place, {place: inner}
-    elif given is None and not has_result:
+    elif given is None and not has_result and (place != "action" or not _is_written_out(inner)):
         return None
     elif given is None and (match := _CALL.fullmatch(inner)) is not None:
-        name, given = match[1], match[2] or match[3] or {}
+        beside = {key: call[key] for key in ON_PAGES if call.get(key) is not None}
+        name, given = match[1], match[2] or match[3] or beside
     elif given is None:
         name, given = "action", {"action": inner}
     else:
@@ -81,6 +88,12 @@ def act_in(call: JsonObject) -> JsonObject | None:
     shown = error if shown is None and failed and error is not True else shown
     told = error if isinstance(error, str) and error else failed or None
     return {"name": name, "arguments": given, "shown": shown, "error": told, "id": id_of(call)}
+
+
+def _is_written_out(action: str) -> bool:
+    """Whether an action has what it is given in brackets: `stop [paid]`."""
+    match = _CALL.fullmatch(action)
+    return match is not None and any(match.groups()[1:])
 
 
 def with_fields(messages: Sequence[Any]) -> Iterator[Any]:

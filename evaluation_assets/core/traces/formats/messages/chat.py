@@ -21,7 +21,7 @@ ROLES = {
     "tool_response": "tool", "tool_result": "tool", "tool_output": "tool", "function_response": "tool",
     "function-call": "assistant", "function-response": "tool",
     "ipython": "tool", "environment": "tool", "bot": "assistant", "chatbot": "assistant", "customer": "user",
-    "client": "user", "usermessage": "user", "apimessage": "assistant", "agent": "assistant",
+    "client": "user", "caller": "user", "usermessage": "user", "apimessage": "assistant", "agent": "assistant",
 }  # fmt: skip
 """Meaning of a message's role or type, in lower case too. Any other role may be the name of an agent."""
 

@@ -92,6 +92,7 @@ def with_choices(data: Any, *responses: str) -> Any:
 
     These have one message, without a choice around it, and tokens under names of their own.
     """
+    data = with_full_names(data) if responses else data
     if not isinstance(data, dict) or "choices" in data:
         return data
     data = _with_request(data) if responses else data
@@ -106,6 +107,15 @@ def with_choices(data: Any, *responses: str) -> Any:
         beside = {key: data[name][key] for key in ("model", "usage") if key in data[name]}
         return {**data, name: {**beside, "choices": [{"message": data[name]}]}}
     return data if name is None else {**data, name: with_choices(data[name], "body")}
+
+
+def with_full_names(data: Any) -> Any:
+    """A request with its response under their full names; other values unchanged."""
+    name = next((name for name in ("resp", "res") if at(data, name) is not None), None)
+    if name is None or not isinstance(at(data, "req"), dict):
+        return data
+    others = {key: value for key, value in data.items() if key not in ("req", name)}
+    return {**others, "request": data["req"], "response": data[name]}
 
 
 def _with_request(data: JsonObject) -> JsonObject:

@@ -10,7 +10,7 @@ from evaluation_assets.core.traces.trajectories.model import JsonObject
 _SPEAKERS = ("speaker", "agent", "agent_name", "agentName", "role_name")
 _SENDERS = ("sender", "sender_name", "from")
 """As letters have them too, which may be part of what agents work on."""
-_OTHERS = ("role", "Role", "_role", "type", "value", "level", "levelname", "severity", "logger")
+_OTHERS = ("role", "Role", "_role", "type", "event", "kind", "value", "level", "levelname", "severity", "logger")
 """Fields of messages with roles, of events, of messages in the ShareGPT form, and of lines that programs log."""
 
 

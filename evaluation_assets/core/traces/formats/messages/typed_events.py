@@ -18,12 +18,19 @@ from evaluation_assets.core.traces.trajectories.model import JsonObject
 _KINDS = (
     "kind", "type", "event", "event_type", "eventType", "event_name", "step_type", "speaker", "sender", "author",
 )  # fmt: skip
+_SPEAKERS = ("from", "who")
+"""Who says an event, unless it is a message in the ShareGPT form."""
+
+_HUMANS = ("human_agent", "live_agent", "human_operator", "operator")
+"""People to whom an agent hands over."""
+
 _MEANINGS = {
+    **dict.fromkeys(_HUMANS, "assistant"),
     **dict.fromkeys(("system", "system_prompt", "system_message"), "system"),
     **dict.fromkeys(
         (
             "user", "user_message", "user_input", "human", "human_message", "prompt", "query", "question", "task",
-            "customer",
+            "customer", "caller", "visitor",
         ),
         "user",
     ),
@@ -58,16 +65,22 @@ _RESULT = re.compile(
 _NAMES = ("name", "tool", "tool_name", "toolName", "function", "action")
 _ARGUMENTS = ("arguments", "args", "input", "parameters", "params", "tool_input", "toolInput", "action_input")
 _IDS = ("tool_call_id", "toolCallId", "call_id", "callId", "toolUseId", "tool_use_id", "id")
-_TEXTS = ("content", "text", "message", "utterance", "thought", "answer", "output", "response")
-_SHOWN = ("content", "result", "output", "observation", "outcome", "text", "utterance")
+_TEXTS = ("content", "text", "message", "utterance", "body", "thought", "answer", "output", "response")
+_GIVEN_BACK = (
+    "result", "output", "observation", "tool_output", "toolOutput", "tool_result", "toolResult", "tool_response",
+    "toolResponse", "function_result",
+)  # fmt: skip
+_SHOWN = ("content", *_GIVEN_BACK, "outcome", "response", "text", "utterance")
+_ONE_CALL = ("tool_call", "toolCall", "function_call")
+_OF_TOOLS = ("tool", "function")
 _DATA = ("data", "payload", "details", "body")
 _IN_CONTENT = frozenset(("tool", "tool_name", "toolName", "tool_call_id", "text"))
 """What tells that the content of an event is not what a tool gave back, but has it inside."""
 _AGENTS = ("agent", "agent_name", "agentName")
 EXITS = ("exit_code", "exitCode", "returncode", "return_code")
 _READ = (
-    *_KINDS, *_NAMES, *_ARGUMENTS, *_IDS, *_TEXTS, *_SHOWN, *_DATA, "role", "tool_calls", "is_error", "isError",
-    "error", "success", "status", "model", *EXITS, *_AGENTS,
+    *_KINDS, *_SPEAKERS, *_NAMES, *_ARGUMENTS, *_IDS, *_TEXTS, *_SHOWN, *_DATA, "role", "tool_calls", "is_error",
+    "isError", *_ONE_CALL, "error", "success", "status", "model", *EXITS, *_AGENTS,
 )  # fmt: skip
 _LEAST = 3
 """Events that a run has at least: what was asked, a call, and what came back."""
@@ -85,11 +98,14 @@ def are_events(items: Sequence[Any]) -> bool:
         return not any(
             isinstance(value, dict | list) or name == "role" for item in items for name, value in item.items()
         )
-    if len(items) < _LEAST:
-        return False
-    calls = [_calls(item) for item, kind in zip(items, kinds, strict=True) if _makes_calls(item, kind)]
+    makers = [item for item, kind in zip(items, kinds, strict=True) if _makes_calls(item, kind)]
+    calls = list(map(_calls, makers))
     others = (item for item, kind in zip(items, kinds, strict=True) if kind is None)
-    return "result" in kinds and bool(calls) and all(calls) and not any(first_text(item, *_TEXTS) for item in others)
+    own = sum(map(_gives_back, makers))
+    has_results = "result" in kinds or own > 0
+    if len(items) + own < _LEAST:
+        return False
+    return has_results and bool(calls) and all(calls) and not any(first_text(item, *_TEXTS) for item in others)
 
 
 def others_in(events: Sequence[JsonObject]) -> dict[str, list[JsonObject]]:
@@ -125,6 +141,9 @@ def messages_of(events: Sequence[JsonObject]) -> Iterator[JsonObject]:
             if calls:
                 text = first_text(event, *_TEXTS) if kind == "assistant" else None
                 yield {**about, **by, "role": "assistant", "content": text, "tool_calls": calls}
+            if len(calls) == 1 and _gives_back(item):
+                waiting = [each for each in waiting if each[0] != calls[0]["id"]]
+                yield _result_of(event, calls[0]["id"], among=(*_GIVEN_BACK, "error"))
         elif kind == "result":
             shown = next((event[key] for key in _SHOWN if event.get(key) is not None), event.get("error"))
             answered = first_text(event, *_IDS)
@@ -137,21 +156,35 @@ def messages_of(events: Sequence[JsonObject]) -> Iterator[JsonObject]:
             if any(each[0] != said and each[1:] == (answered, as_text(shown)) for each in told[-1:]):
                 continue  # another event has told it
             told.append((said, answered, as_text(shown)))
-            failed = (
-                event.get("success") is False
-                or any(event.get(key) is True for key in ("is_error", "isError"))
-                or any(isinstance(code := event.get(key), int) and code for key in EXITS)
-            )
-            yield without_none(
-                {
-                    **about, "role": "tool", "content": as_text(shown), "tool_call_id": call_id,
-                    "is_error": failed or None, "error": event.get("error") or None, "status": event.get("status"),
-                }
-            )  # fmt: skip
+            yield {**about, **_result_of(event, call_id, among=(*_SHOWN, "error"))}
         else:
             text = first_text(event, *_TEXTS) or ""
+            speaker = (_word_of(item) or "").lower()
+            by = {"name": speaker} if speaker in _HUMANS else by
             said = {"reasoning_content": text} if kind == "thought" else {"content": text}
             yield {**about, **by, "role": "assistant" if kind == "thought" else kind, **said}
+
+
+def _result_of(event: JsonObject, call_id: str | None, *, among: Sequence[str]) -> JsonObject:
+    """The message of a tool: what came back in one of these fields, and whether the call failed."""
+    shown = next((event[key] for key in among if event.get(key) is not None), None)
+    failed = (
+        event.get("success") is False
+        or any(event.get(key) is True for key in ("is_error", "isError"))
+        or any(isinstance(code := event.get(key), int) and code for key in EXITS)
+    )
+    return without_none(
+        {
+            "role": "tool", "content": as_text(shown), "tool_call_id": call_id, "is_error": failed or None,
+            "error": event.get("error") or None, "status": event.get("status"),
+        }
+    )  # fmt: skip
+
+
+def _gives_back(item: JsonObject) -> bool:
+    """Whether the event of a call has what came back, too."""
+    event = _opened(item)
+    return any(event.get(key) is not None for key in _GIVEN_BACK) or bool(event.get("error"))
 
 
 def _opened(event: JsonObject) -> JsonObject:
@@ -159,15 +192,28 @@ def _opened(event: JsonObject) -> JsonObject:
     content = event.get("content")
     if isinstance(content, dict) and not _IN_CONTENT.isdisjoint(content):
         return {**without_none({key: value for key, value in event.items() if key != "content"}), **content}
+    call = next((call for key in _ONE_CALL if isinstance(call := event.get(key), dict)), None)
+    event = event if call is None or event.get("tool_calls") else {**event, "tool_calls": [call]}
     inner = next((value for key in _DATA if isinstance(value := event.get(key), dict)), {})
     return {**inner, **without_none(event)}
 
 
+def _word_of(event: JsonObject) -> str | None:
+    """The word that says what an event is, or who speaks."""
+    return first_text(event, *_KINDS) or (None if "value" in event else first_text(event, *_SPEAKERS))
+
+
 def _kind_of(event: JsonObject) -> str | None:
-    kind = first_text(event, *_KINDS)
+    kind = _word_of(event)
     if kind == "message":
         kind = first_text(event, "role")
-        return meaning_of(kind) if kind is not None else None
+        named = first_text(event, "from", "speaker", "sender", *_AGENTS)
+        by_name = None if named is None else "user" if meaning_of(named) == "user" else "assistant"
+        return meaning_of(kind) if kind is not None else by_name
+    if kind in _OF_TOOLS:
+        event = _opened(event)
+        is_call = any(event.get(key) is not None for key in _ARGUMENTS)
+        return "call" if is_call else "result" if any(event.get(key) is not None for key in _GIVEN_BACK) else None
     word = re.sub(r"(?<=[a-z])(?=[A-Z])|[.-]", "_", kind or "").lower()
     other = "call" if _CALL.fullmatch(word) else "result" if _RESULT.fullmatch(word) else None
     return _MEANINGS.get(word) or other or _MEANINGS.get(first_text(event, "role") or "")

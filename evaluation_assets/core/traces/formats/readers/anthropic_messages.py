@@ -33,6 +33,7 @@ from evaluation_assets.core.traces.formats.messages.chat import (
     prompt_in,
     stated_error,
 )
+from evaluation_assets.core.traces.formats.messages.message_lists import with_full_names
 from evaluation_assets.core.traces.formats.messages.own_counts import confirm_counts
 from evaluation_assets.core.traces.formats.messages.pieces import user_events
 from evaluation_assets.core.traces.formats.messages.tool_definitions import has_hosted_tools, tools_of
@@ -40,7 +41,7 @@ from evaluation_assets.core.traces.formats.readers.goose import has_tools
 from evaluation_assets.core.traces.formats.run_usage import cost_in_record, usage_in_record, usage_of_answer, with_cost
 from evaluation_assets.core.traces.formats.transcript import Call, Event, Result, Said, as_text, total
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
-from evaluation_assets.core.traces.formats.untyped import as_object, at, object_in
+from evaluation_assets.core.traces.formats.untyped import as_object, at, list_in, object_in
 from evaluation_assets.core.traces.formats.usage import usage_of
 from evaluation_assets.core.traces.trajectories.model import Trajectory, Usage
 
@@ -332,8 +333,17 @@ def _belongs(earlier: Any, later: Any) -> bool:
 def _unlogged(data: Any) -> Any:
     """An entry of `InvokeModel` of a log of Amazon Bedrock, as a request with its response; other values unchanged.
 
-    The bodies are objects, or JSON texts; that of a streamed response is the list of its chunks.
+    The bodies are objects, or JSON texts; that of a streamed response is the list of its chunks. Short names
+    of requests are written out, and a response without a role is one of the assistant.
     """
+    data = with_full_names(data)
+    response = at(data, "response")
+    if (
+        isinstance(response, dict)
+        and "role" not in response
+        and any(at(part, "type") for part in list_in(response.get("content")))
+    ):
+        return {**data, "response": {"role": "assistant", **response}}
     if at(data, "schemaType") != "ModelInvocationLog" or not str(at(data, "operation")).startswith("InvokeModel"):
         return data
     request = as_object(at(at(data, "input"), "inputBodyJson"))

@@ -210,3 +210,17 @@ def test_who_edits_files_names_parts_as_he_likes() -> None:
     said = "It has an RP2040."
     assert found(DETECTOR, run(asked("Make a board.", read, answer=said))) == [("unsupported_answer", said)]
     assert found(DETECTOR, run(asked("Make a board.", read, edit, answer=said))) == []
+
+
+@pytest.mark.parametrize(
+    ("answer", "kinds"),
+    [
+        ("45 of 180 tickets (25%) are open.", []),
+        ("From 180 to 45, that is 75 percent less.", []),
+        ("45 of 180 tickets (52%) are open.", ["unsupported_answer"]),
+        ("45 tickets are open.\n\n180 were closed, so 25% are.", ["unsupported_answer"]),
+    ],
+)
+def test_a_percentage_may_be_the_share_of_two_figures_in_its_line(answer: str, kinds: list[str]) -> None:
+    found_kinds = said(answer, '{"open": 45, "all": 180}')
+    assert [kind.replace("contradicted", "unsupported") for kind in found_kinds] == kinds

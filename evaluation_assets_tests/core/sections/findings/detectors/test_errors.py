@@ -306,3 +306,17 @@ def test_work_on_files_takes_up_what_a_command_or_a_file_that_is_missing_said() 
     for pattern, is_ignored in (("header", False), ("lamp", True)):
         looked = call("grep", "lib/headers.ts", pattern=pattern)
         assert ignored(run(asked("Make a board.", missing, looked, answer="It is made."))) is is_ignored
+
+
+@pytest.mark.parametrize(
+    ("answer", "is_ignored"),
+    [
+        ("It costs 219; the stock service was not available.", False),
+        ("The order system is currently down.", False),
+        ("Die Datenbank war leider nicht erreichbar.", False),
+        ("A refund is not available for this order.", True),
+    ],
+)
+def test_a_service_that_is_said_not_to_serve_is_no_refusal(answer: str, *, is_ignored: bool) -> None:
+    failed = call("get_stock", error="503 Service Unavailable", order_id="W21")
+    assert ignored(run(asked("What does it cost?", failed, answer=answer))) == is_ignored

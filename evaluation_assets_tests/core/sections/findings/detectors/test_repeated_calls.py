@@ -2,7 +2,7 @@
 
 from evaluation_assets.core.sections.findings.detectors.repeated_calls import DETECTOR
 from evaluation_assets_tests.core.sections.findings.finding import asked, found, run
-from evaluation_assets_tests.core.sections.sessions.making import call
+from evaluation_assets_tests.core.sections.sessions.making import call, part, turn
 
 READ = call("get_order", '{"status": "sent"}', order_id="W21")
 
@@ -35,3 +35,18 @@ def test_waiting_is_no_repetition() -> None:
 def test_several_steps_three_times_are_one_loop() -> None:
     search, look = call("search", "nothing", query="lamp"), call("open_page", "empty", number=1)
     assert kinds(asked("Find it.", search, look, search, look, search, look)) == ["loop"]
+
+
+def _passed_on(times: int) -> dict:
+    said = ("billing", "This is for support."), ("support", "This is for billing.")
+    return turn("Refund it.", *(part(agent, text) for _ in range(times) for agent, text in said))
+
+
+def test_agents_who_send_each_other_the_same_messages_are_in_a_loop() -> None:
+    ((kind, evidence),) = found(DETECTOR, run(_passed_on(3)))
+    assert (kind, evidence) == ("loop", "This is for support.")
+    assert kinds(_passed_on(2)) == []
+
+
+def test_an_agent_who_asks_the_user_again_is_in_no_loop() -> None:
+    assert kinds(*[asked("A lamp.", answer="Which one?")] * 4) == []
