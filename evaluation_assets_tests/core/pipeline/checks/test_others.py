@@ -31,7 +31,7 @@ def test_unreadable_labels_are_named() -> None:
     found = readable([UnreadableLabel("a.csv", each, "label missing") for each in range(2, 40)], {})
     assert (found.passed, found.severity) == (False, "warn")
     assert found.description == "38 of 38 lines are not labels: a.csv:2: label missing."
-    assert (found.metadata["unreadable"], len(found.metadata)) == (38, 22)
+    assert (found.metadata["unreadable"], len(found.metadata)) == (38, 23)
 
 
 def test_labels_of_runs_that_were_not_evaluated_are_named() -> None:
