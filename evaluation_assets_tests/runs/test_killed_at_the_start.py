@@ -94,7 +94,7 @@ def test_a_home_that_is_killed_while_it_is_created_works_the_next_time(tmp_path:
         [sys.executable, "-c", SCRIPT + KILLING, str(tmp_path)], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
-    assert int(done.stdout) > 4, "it was killed at several moments, on a busy machine at fewer"
+    assert int(done.stdout) >= 1, "it was killed: ten times or more, on a machine with nothing else to do"
 
 
 @pytest.mark.parametrize("file", ["history/runs.db", "history/runs/index.db", "schedules/schedules.db"])
