@@ -4,7 +4,7 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol, Self
 
 from evaluation_assets.core.judging.defects import Defects
@@ -202,6 +202,8 @@ async def _conversation(
             verdict = with_map(verdict, subject, judge.selection.score_map)
         except Exception as problem:  # noqa: BLE001  # a judge with a defect must not take the panel down
             verdict = defects.verdict(problem)
+        if not verdict.scores and verdict.outcome in ("failed", "not_run"):  # it stays among what was asked about
+            verdict = replace(verdict, scores=subject.unscored)
         judgements.append(Judgement(subject, verdict, sample))
         conversation.append(judgements[-1])
         judged(judgements[-1])

@@ -166,7 +166,7 @@ class _SilentJudge(OpenedJudge):
 
     async def judge(self, subject: Subject, earlier: Sequence[Judgement], sample: int = 0) -> Verdict:
         """No verdict."""
-        return Verdict(outcome="not_run", scores=subject.unscored, error_kind=self._why.kind, error=str(self._why))
+        return Verdict(outcome="not_run", error_kind=self._why.kind, error=str(self._why))
 
 
 class OpenJudge(OpenedJudge):
@@ -198,7 +198,7 @@ class OpenJudge(OpenedJudge):
             show = self.shown(subject)
             rendered = render(subject, earlier, show.fence, window, self._rendering.pieces, show, self._form)
         except NotRedacted as problem:
-            return Verdict(outcome="failed", scores=subject.unscored, error_kind="redaction", error=str(problem))
+            return Verdict(outcome="failed", error_kind="redaction", error=str(problem))
         cost = Cost()
         try:
             try:
@@ -213,8 +213,7 @@ class OpenJudge(OpenedJudge):
         except (Stopped, ProviderError, InvalidReply) as problem:
             outcome: Outcome = "not_run" if isinstance(problem, Stopped) else "failed"
             said = with_variable(str(problem), self.key_variable)
-            failed = Verdict(outcome=outcome, scores=subject.unscored, error_kind=problem.kind, error=said)
-            return _asked(failed, rendered, cost)
+            return _asked(Verdict(outcome=outcome, error_kind=problem.kind, error=said), rendered, cost)
         notes, redacted = (*verdict.notes, *rendered.notes), show.counts(rendered.turns[-1].text)
         return _asked(replace(verdict, notes=notes, redacted=redacted), rendered, cost)
 

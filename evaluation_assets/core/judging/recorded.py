@@ -7,7 +7,7 @@ from typing import Self
 from evaluation_assets.core.judging.judge import AlwaysOpen, Judgement
 from evaluation_assets.core.judging.selection import EVERYTHING, Selection
 from evaluation_assets.core.judging.subjects import Subject
-from evaluation_assets.core.judging.verdicts import Verdict
+from evaluation_assets.core.judging.verdicts import Verdict, outcome_of
 from evaluation_assets.core.text.counted import first_of
 from evaluation_assets.core.traces.trajectories.model import Trajectory
 from evaluation_assets.core.traces.trajectories.recorded import (
@@ -54,7 +54,7 @@ class RecordedJudge(AlwaysOpen):
     async def judge(self, subject: Subject, earlier: Sequence[Judgement], sample: int = 0) -> Verdict:
         """The recorded verdict on a subject."""
         if (unreadable := self._unreadable(subject)) is not None:
-            return Verdict(outcome="failed", scores=subject.unscored, error_kind="invalid_json", error=unreadable)
+            return Verdict(outcome="failed", error_kind="invalid_json", error=unreadable)
         criteria = [criterion.key for criterion in subject.criteria]
         own = [verdict for verdict in recorded_verdicts(subject.trajectory) if verdict.judge == self.model]
         on_subject = [verdict for verdict in own if (verdict.level, verdict.subject) == (subject.level, subject.name)]
@@ -63,7 +63,7 @@ class RecordedJudge(AlwaysOpen):
         # Another system may have seen two pieces where we see one: the verdict by the same rubric is meant.
         closest = max(on_subject, key=lambda verdict: sum(criterion in verdict.scores for criterion in criteria))
         if subject.level in ("trajectory", "answer") and (several := _contradiction(on_subject, criteria)) is not None:
-            return Verdict(outcome="failed", scores=subject.unscored, error_kind="invalid_json", error=several)
+            return Verdict(outcome="failed", error_kind="invalid_json", error=several)
         off_scale = {
             criterion: said
             for criterion in criteria
@@ -72,31 +72,30 @@ class RecordedJudge(AlwaysOpen):
         scores = {
             criterion: None if criterion in off_scale else closest.scores.get(criterion) for criterion in criteria
         }
-        is_scored = any(score is not None for score in scores.values())
-        if off_scale and not is_scored:
-            return Verdict(
-                outcome="failed",
-                scores=subject.unscored,
-                error_kind="out_of_range",
-                error=next(iter(off_scale.values())),
-            )
+        outcome = outcome_of(scores)
+        if off_scale and outcome != "scored":
+            return Verdict(outcome="failed", error_kind="out_of_range", error=next(iter(off_scale.values())))
         others = first_of(sorted(closest.scores.keys() - set(criteria)), 5)
         return Verdict(
-            outcome="scored" if is_scored else "abstained",
+            outcome=outcome,
             scores=scores,
             probabilities=closest.probabilities
             and {criterion: _probability(closest.probabilities.get(criterion)) for criterion in criteria},
             summary=closest.summary or closest.verdict,
             reasoning=closest.reasoning,
             notes=tuple(off_scale.values())
-            if is_scored or not others
+            if outcome == "scored" or not others
             else (f"recorded are scores of {others}, for which the rubric does not ask",),
         )
 
     def _off_scale(self, own: Sequence[RecordedVerdict], criterion: str) -> str | None:
-        if (said := _off_scale(own, criterion)) is None and criterion in self.other_scales:
+        """What says that the scores of a criterion are not on 0 to 1: one in the run, or those of the drop."""
+        given = (score for verdict in own if (score := verdict.scores.get(criterion)) is not None)
+        if (off := next((score for score in given if not _is_share(score)), None)) is not None:
+            return f"the recorded score {off:g} of {criterion} is not 0 to 1; divide scores of another scale"
+        if criterion in self.other_scales:
             return f"other recorded scores of {criterion} in the drop are not 0 to 1; divide scores of another scale"
-        return said
+        return None
 
     def _unreadable(self, subject: Subject) -> str | None:
         """Why the verdict that is recorded on a subject cannot be read."""
@@ -108,18 +107,13 @@ class RecordedJudge(AlwaysOpen):
         return None
 
 
+def _is_share(value: float) -> bool:
+    return 0 <= value <= 1
+
+
 def _is_other_scale(scores: Sequence[float]) -> bool:
-    off = sum(not 0 <= score <= 1 for score in scores)
+    off = sum(not _is_share(score) for score in scores)
     return off > 0 and (off > len(scores) / 2 or not any(0 < score < 1 for score in scores))
-
-
-def _off_scale(verdicts: Sequence[RecordedVerdict], criterion: str) -> str | None:
-    """What says that a judge's scores of a criterion are on another scale than 0 to 1, if one in the run is."""
-    for verdict in verdicts:
-        score = verdict.scores.get(criterion)
-        if score is not None and not 0 <= score <= 1:
-            return f"the recorded score {score:g} of {criterion} is not 0 to 1; divide scores of another scale"
-    return None
 
 
 def _contradiction(verdicts: Sequence[RecordedVerdict], criteria: Sequence[str]) -> str | None:
@@ -132,4 +126,4 @@ def _contradiction(verdicts: Sequence[RecordedVerdict], criteria: Sequence[str])
 
 
 def _probability(value: float | None) -> float | None:
-    return value if value is not None and 0 <= value <= 1 else None
+    return value if value is not None and _is_share(value) else None

@@ -6,10 +6,12 @@ from typing import Any
 
 import pytest
 
+from evaluation_assets.core.judging.judge import Judgement, judge_chains
 from evaluation_assets.core.judging.recorded import RecordedJudge
 from evaluation_assets.core.judging.rubrics.model import load_rubrics
 from evaluation_assets.core.judging.subjects import trajectory_chain
 from evaluation_assets.core.judging.verdicts import Verdict
+from evaluation_assets.core.traces.trajectories.model import Trajectory
 from evaluation_assets.core.traces.trajectories.recorded import LABEL
 from evaluation_assets_tests.core.making import trajectory
 
@@ -19,10 +21,19 @@ KEY = "task_completion"
 
 def judged(*entries: Any) -> Verdict:
     """What the judge says of a whole run with these recorded verdicts."""
-    run = replace(trajectory("<answer>42</answer>"), labels={LABEL: list(entries)})
-    subjects = trajectory_chain(run, [], load_rubrics()).subjects
-    whole = next(subject for subject in subjects if subject.level == "trajectory")
-    return asyncio.run(RecordedJudge("b", "bob").judge(whole, []))
+    return judged_by(RecordedJudge("b", "bob"), with_labels(*entries))
+
+
+def with_labels(*entries: Any) -> Trajectory:
+    return replace(trajectory("<answer>42</answer>"), labels={LABEL: list(entries)})
+
+
+def judged_by(judge: RecordedJudge, run: Trajectory) -> Verdict:
+    async def asked() -> list[Judgement]:
+        chain = trajectory_chain(run, [], load_rubrics())
+        return [each async for some in judge_chains(judge, iter([chain])) for each in some]
+
+    return next(each.verdict for each in asyncio.run(asked()) if each.subject.level == "trajectory")
 
 
 def test_a_score_from_0_to_1_counts() -> None:
@@ -55,12 +66,8 @@ def test_what_cannot_be_meant_is_failed_with_its_reason(entries: list[Any], said
 )
 def test_a_lone_1_counts_unless_the_drop_shows_another_scale(given: list[float], counts: bool) -> None:
     """Of 1 to 5 a 1 is the lowest, though nothing else in its own run says so."""
-    run = trajectory("<answer>42</answer>")
-    drop = [replace(run, labels={LABEL: [{**ON_RUN, "scores": {KEY: score}}]}) for score in given]
-    judge = RecordedJudge("b", "bob").in_drop(drop)
-    lone = replace(run, labels={LABEL: [{**ON_RUN, "scores": {KEY: 1}}]})
-    subjects = trajectory_chain(lone, [], load_rubrics()).subjects
-    verdict = asyncio.run(judge.judge(next(each for each in subjects if each.level == "trajectory"), []))
+    judge = RecordedJudge("b", "bob").in_drop(with_labels({**ON_RUN, "scores": {KEY: score}}) for score in given)
+    verdict = judged_by(judge, with_labels({**ON_RUN, "scores": {KEY: 1}}))
     assert (verdict.outcome, verdict.scores[KEY]) == (("scored", 1.0) if counts else ("failed", None))
     assert counts or "other recorded scores of task_completion in the drop are not 0 to 1" in (verdict.error or "")
 
