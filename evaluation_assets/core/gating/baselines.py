@@ -137,6 +137,9 @@ FAILED_MOSTLY = " failed on most questions"
 With two judges, one of which answered a tenth of the questions, 19% of unchanged simulated runs failed, with half 7%.
 """
 
+OF_DROPS = (SCORED_NO_CLIPS, FAILED_MOSTLY)
+"""Ends of parts that a judge has in some drops."""
+
 SERVED = "model served to "
 """Part of a comparability key: the model version that a provider reports in its replies to a judge."""
 
@@ -155,7 +158,7 @@ def gating_metrics(settings: GateSettings, parts: Mapping[str, str]) -> tuple[st
 def is_by_rules_only(parts: Mapping[str, str]) -> bool:
     """Whether `overall` is the mean of the embedded judge's scores alone, by the parts of the comparability key."""
     providers = _providers(parts)
-    without = {part.removesuffix(SCORED_NO_CLIPS).removeprefix("judge ") for part in parts if _ends(part)}
+    without = {part.removesuffix(SCORED_NO_CLIPS).removeprefix("judge ") for part in parts if is_note(part)}
     return {provider for judge, provider in providers.items() if judge not in without} <= {EMBEDDED}
 
 
@@ -164,8 +167,9 @@ def judges_in(parts: Mapping[str, str]) -> list[str]:
     return list(_providers(parts))
 
 
-def _ends(part: str) -> bool:
-    return part.endswith((KEPT_OUT, SCORED_NO_CLIPS, FAILED_MOSTLY))
+def is_note(part: str) -> bool:
+    """Whether a part says what share a judge has in the scores, and not how it scores."""
+    return part.endswith((KEPT_OUT, *OF_DROPS))
 
 
 def _providers(parts: Mapping[str, str]) -> dict[str, str]:
@@ -174,7 +178,7 @@ def _providers(parts: Mapping[str, str]) -> dict[str, str]:
     return {
         part.removeprefix("judge "): value.split(" ", 1)[0]
         for part, value in parts.items()
-        if part.startswith("judge ") and not _ends(part) and part not in out
+        if part.startswith("judge ") and not is_note(part) and part not in out
     }
 
 

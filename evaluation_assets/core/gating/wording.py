@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 
 from evaluation_assets.core.gating import figures
-from evaluation_assets.core.gating.baselines import FAILED_MOSTLY, KEPT_OUT, SCORED_NO_CLIPS
+from evaluation_assets.core.gating.baselines import OF_DROPS, is_note
 from evaluation_assets.core.gating.families import SuspectedFamilies
 from evaluation_assets.core.gating.outcome import Bridge, Difference, Offset
 from evaluation_assets.core.gating.paired_tests import Evidence, Noise
@@ -155,14 +155,14 @@ def without_follow_ups(differs: Mapping[str, Difference]) -> dict[str, Differenc
     """The differences without those that a judge in only one of both panels brings with it."""
     alone = {part for part, each in differs.items() if None in (each.baseline, each.current)}
     names = {part.removeprefix("judge ") for part in alone if part.startswith("judge ")}
-    follow_ups = {f"judge {name}{end}" for name in names for end in (SCORED_NO_CLIPS, FAILED_MOSTLY)}
+    follow_ups = {f"judge {name}{end}" for name in names for end in OF_DROPS}
     follow_ups |= {f"selection of {name}" for name in names}
     return {part: each for part, each in differs.items() if part not in follow_ups}
 
 
 def differs(part: str, difference: Difference) -> str:
     """Reason for a part of the comparability key that differs."""
-    if part.endswith((KEPT_OUT, SCORED_NO_CLIPS, FAILED_MOSTLY)):
+    if is_note(part):
         return f"{part} in {'the baseline' if difference.current is None else 'this run'}"
     if difference.current is None:
         return f"{part} is in the baseline but not in this run"

@@ -6,7 +6,7 @@ The new judge is asked what an evaluation of these runs would ask, so that both 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from evaluation_assets.core.gating.baselines import FAILED_MOSTLY, SCORED_NO_CLIPS, judges_in, scored_with
+from evaluation_assets.core.gating.baselines import OF_DROPS, SCORED_NO_CLIPS, judges_in, scored_with
 from evaluation_assets.core.gating.bridges import differences
 from evaluation_assets.core.gating.measured_drop import MeasuredTables
 from evaluation_assets.core.gating.outcome import Difference
@@ -105,7 +105,7 @@ def _key_with(parts: Mapping[str, str], scorers: Scorers, changed: Collection[st
     """The comparability key of the same drops under other scorers. Judges not `changed` score as before."""
     kept = {part: value for part, value in parts.items() if not part.startswith(_OF_PANEL)}
     unchanged = [judge.name for judge in scorers.judges if judge.name not in changed]
-    told = (f"judge {name}{end}" for name in unchanged for end in (SCORED_NO_CLIPS, FAILED_MOSTLY))
+    told = (f"judge {name}{end}" for name in unchanged for end in OF_DROPS)
     kept |= {part: parts[part] for part in told if part in parts}
     return kept | scorers.comparability({}) | {"scoring": panel_scores.SCORING_VERSION}
 

@@ -28,7 +28,6 @@ from evaluation_assets.core.traces.formats.envelopes.paired_lists import with_st
 from evaluation_assets.core.traces.formats.envelopes.step_rows import run_of_row, run_with_steps
 from evaluation_assets.core.traces.formats.messages.acts import (
     ARGUMENTS,
-    CALLS,
     CODE,
     ERRORS,
     ON_PAGES,
@@ -39,7 +38,7 @@ from evaluation_assets.core.traces.formats.messages.acts import (
     id_of,
 )
 from evaluation_assets.core.traces.formats.messages.chat import meaning_of
-from evaluation_assets.core.traces.formats.messages.typed_events import EXITS, are_events, messages_of, others_in
+from evaluation_assets.core.traces.formats.messages.typed_events import CALLS, EXITS, are_events, messages_of, others_in
 from evaluation_assets.core.traces.formats.run_usage import states_usage
 from evaluation_assets.core.traces.formats.stated import ANSWERS
 from evaluation_assets.core.traces.formats.transcript import as_text

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from evaluation_assets.core.traces.formats.messages.chat import role_of
-from evaluation_assets.core.traces.formats.messages.typed_events import EXITS
+from evaluation_assets.core.traces.formats.messages.chat import MADE, role_of
+from evaluation_assets.core.traces.formats.messages.typed_events import CALLS, EXITS
 from evaluation_assets.core.traces.formats.transcript import as_text
 from evaluation_assets.core.traces.formats.untyped import at, first_text, list_in, object_in, without_none
 from evaluation_assets.core.traces.trajectories.model import JsonObject
@@ -31,11 +31,9 @@ ERRORS = ("error", "error_message", "errorMessage", "exception", "stderr")
 _FAILED = ("error", "failed", "failure", "timeout")
 _OF_MESSAGES = ("name", "function", "response")
 """What means something else in a chat message, or may."""
-_MADE = ("tool_calls", "toolCalls", "function_call")
 _LISTS = ("tool_results", "toolResults", "tool_outputs", "toolOutputs", "function_results")
 _SURELY_SHOWN = RESULTS[:5]
 _OUTCOMES = ("success", "is_error", "isError", "tool_call_id", "call_id")
-CALLS = ("tool_call", "toolCall", "function_call")
 CODE = ("code", "command", "cmd", "sql", "sql_query")
 """What is run without a tool that is named."""
 ON_PAGES = (
@@ -99,7 +97,7 @@ def _is_written_out(action: str) -> bool:
 def with_fields(messages: Sequence[Any]) -> Iterator[Any]:
     """Chat messages whose fields beside the text are a call, or what came back, with these as calls and results."""
     for number, message in enumerate(map(_opened, _with_lists(messages))):
-        if role_of(message) != "assistant" or any(map(message.get, _MADE)):
+        if role_of(message) != "assistant" or any(map(message.get, MADE)):
             yield message
             continue
         act = act_in({key: value for key, value in message.items() if key not in _OF_MESSAGES})

@@ -8,15 +8,13 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from evaluation_assets.core.traces.formats.messages.acts import act_in
-from evaluation_assets.core.traces.formats.messages.chat import role_of
+from evaluation_assets.core.traces.formats.messages.chat import MADE, role_of
 from evaluation_assets.core.traces.formats.transcript import as_text
 from evaluation_assets.core.traces.formats.untyped import at, list_in, object_in, without_none
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
 LISTS = ("tool_calls", "toolCalls", "function_calls", "tools_called", "toolsCalled", "tool_uses", "tool_executions")
 """Fields of a record that may hold calls which were made."""
-
-_MADE = ("tool_calls", "toolCalls", "function_call")
 
 
 def with_calls_beside(data: JsonObject, messages: list[Any]) -> tuple[JsonObject, list[Any]]:
@@ -41,7 +39,7 @@ def with_calls_beside(data: JsonObject, messages: list[Any]) -> tuple[JsonObject
 
 def _has_calls(message: Any) -> bool:
     parts = list_in(at(message, "content"))
-    return any(at(message, name) for name in _MADE) or any("call" in str(at(part, "type")) for part in parts)
+    return any(at(message, name) for name in MADE) or any("call" in str(at(part, "type")) for part in parts)
 
 
 def _answered(messages: Sequence[Any], acts: Sequence[JsonObject]) -> Iterator[Any]:

@@ -41,7 +41,9 @@ _FAILED = ("error", "failed", "failure", "incomplete", "timeout")
 _EXITS = ("exit_code", "exitCode", "returncode", "return_code")
 _CALL_IDS, _TOOLS = ("tool_call_id", "toolCallId"), ("tool_name", "toolName")
 _OWN_IDS = ("id", "call_id", *_CALL_IDS)
-_MADE = ("tool_calls", "toolCalls", "function_call")
+MADE = ("tool_calls", "toolCalls", "function_call")
+"""Fields of a message that hold its calls."""
+
 _CALLS = ("tool_use", "tool_call", "function_call", "input_json_delta")
 """Content parts that are tool calls. LangChain also lists them in `tool_calls`."""
 
@@ -163,7 +165,7 @@ def _results_within(message: Fields) -> Iterator[Result]:
 
 def _answers_a_call(message: Fields) -> bool:
     """Whether a message names the call that it answers and makes none: what a sub-agent that was called gives back."""
-    return any(key in message for key in _CALL_IDS) and not any(key in message for key in _MADE)
+    return any(key in message for key in _CALL_IDS) and not any(key in message for key in MADE)
 
 
 def system_of(messages: Iterable[Fields]) -> str | None:

@@ -71,7 +71,7 @@ _GIVEN_BACK = (
     "toolResponse", "function_result",
 )  # fmt: skip
 _SHOWN = ("content", *_GIVEN_BACK, "outcome", "response", "text", "utterance")
-_ONE_CALL = ("tool_call", "toolCall", "function_call")
+CALLS = ("tool_call", "toolCall", "function_call")
 _OF_TOOLS = ("tool", "function")
 _DATA = ("data", "payload", "details", "body")
 _IN_CONTENT = frozenset(("tool", "tool_name", "toolName", "tool_call_id", "text"))
@@ -80,7 +80,7 @@ _AGENTS = ("agent", "agent_name", "agentName")
 EXITS = ("exit_code", "exitCode", "returncode", "return_code")
 _READ = (
     *_KINDS, *_SPEAKERS, *_NAMES, *_ARGUMENTS, *_IDS, *_TEXTS, *_SHOWN, *_DATA, "role", "tool_calls", "is_error",
-    "isError", *_ONE_CALL, "error", "success", "status", "model", *EXITS, *_AGENTS,
+    "isError", *CALLS, "error", "success", "status", "model", *EXITS, *_AGENTS,
 )  # fmt: skip
 _LEAST = 3
 """Events that a run has at least: what was asked, a call, and what came back."""
@@ -192,7 +192,7 @@ def _opened(event: JsonObject) -> JsonObject:
     content = event.get("content")
     if isinstance(content, dict) and not _IN_CONTENT.isdisjoint(content):
         return {**without_none({key: value for key, value in event.items() if key != "content"}), **content}
-    call = next((call for key in _ONE_CALL if isinstance(call := event.get(key), dict)), None)
+    call = next((call for key in CALLS if isinstance(call := event.get(key), dict)), None)
     event = event if call is None or event.get("tool_calls") else {**event, "tool_calls": [call]}
     inner = next((value for key in _DATA if isinstance(value := event.get(key), dict)), {})
     return {**inner, **without_none(event)}

@@ -28,6 +28,7 @@ from evaluation_assets.core.traces.formats.messages.acts import with_fields
 from evaluation_assets.core.traces.formats.messages.ag2_history import ag2_events, is_ag2
 from evaluation_assets.core.traces.formats.messages.calls_beside import with_calls_beside
 from evaluation_assets.core.traces.formats.messages.chat import (
+    MADE,
     ROLES,
     TEXTS,
     events_of,
@@ -76,7 +77,6 @@ _COSTS = ("response_cost", "spend", "costUSD")
 """What LiteLLM and Helicone computed as the cost of a request in US dollars."""
 
 _MEANINGS = frozenset(ROLES.values())
-_CALLS = ("tool_calls", "toolCalls", "function_call")
 _TOOLS = ("tools", "functions", "tool_definitions")
 
 _OTHERS = ("trajectory_format", "simulations", "sessionId", "steps", "intermediate_steps", "run_type", "samples")
@@ -266,7 +266,7 @@ def _is_message(data: Any) -> bool:
         and isinstance(role := data.get("role"), str)
         and meaning_of(role) in _MEANINGS
         and not any(key in data for key in (*LISTS, *_OTHERS))
-        and (any(isinstance(data.get(key), str | list) for key in TEXTS) or any(key in data for key in _CALLS))
+        and (any(isinstance(data.get(key), str | list) for key in TEXTS) or any(key in data for key in MADE))
         and not is_anthropic({"messages": [data]})
         and not has_parts_of_others([data])
     )
@@ -274,7 +274,7 @@ def _is_message(data: Any) -> bool:
 
 def _may_have_calls(data: Any) -> bool:
     """Whether a message in a form of its own has a list of objects beside its text, which may be calls."""
-    if not isinstance(data, dict) or is_of_framework(data) or any(key in data for key in ("content", *_CALLS)):
+    if not isinstance(data, dict) or is_of_framework(data) or any(key in data for key in ("content", *MADE)):
         return False
     others = (value for key, value in data.items() if key not in TEXTS and isinstance(value, list))
     return any(key in data for key in TEXTS) and any(isinstance(each, dict) for value in others for each in value)
