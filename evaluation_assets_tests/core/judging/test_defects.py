@@ -47,6 +47,7 @@ def test_a_verdict_says_what_went_wrong_and_the_log_where(
     assert {(each.outcome, each.error_kind, each.error) for each in found} == {
         ("failed", "internal", "LookupError: no rubric of this name")
     }
+    assert all(set(each.scores.values()) == {None} for each in found), "they were asked about, and are not scored"
     (logged,) = [record.getMessage() for record in caplog.records]
     assert len(found) == 4, "the same defect four times, and one traceback"
     assert logged.startswith("judge defective: internal error\nTraceback")
