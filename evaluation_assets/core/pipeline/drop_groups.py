@@ -4,19 +4,26 @@ Groups are made over all drops, after any drop is evaluated. So that a report ca
 the table as it is when the report is written.
 """
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 
 from evaluation_assets.core.gating.evaluated_drops import without_damaged
 from evaluation_assets.core.intake.facts import GroupsFacts
 from evaluation_assets.core.lake.stored import Stored
-from evaluation_assets.core.lake.tables import FAILURE_GROUPS
-from evaluation_assets.core.pipeline.failure_groups import FindingsOfRuns, calls_of, evaluated_runs
+from evaluation_assets.core.lake.tables import FAILURE_GROUPS, GROUPED_FINDINGS
+from evaluation_assets.core.pipeline.failure_groups import (
+    EvaluatedRuns,
+    FindingsOfRuns,
+    calls_of,
+    comparable_runs,
+    comparable_trend,
+    evaluated_runs,
+)
 from evaluation_assets.core.sections.failure_groups.grouping import UNEXPLAINED, GroupKey, assigned
 from evaluation_assets.core.sections.failure_groups.occurrence import Occurrence
-from evaluation_assets.core.sections.failure_groups.states import KeptState, State, read_states, shown_name, state_of
+from evaluation_assets.core.sections.failure_groups.states import Change, State, read_states, shown_name, state_of
 from evaluation_assets.core.sections.failure_groups.trends import DropCount, by_suite, change_in
 from evaluation_assets.core.sections.findings.summary import Alike
 from evaluation_assets.core.system.installation import Installation
@@ -75,35 +82,73 @@ def drop_groups(
     of_runs = FindingsOfRuns(runs, home.table(drop, "findings"), home.table(drop, "raw_trajectories"))
     keys: list[GroupKey] = []
     unexplained: dict[str, GroupKey] = {}
-    counts: Counter[GroupKey] = Counter()
+    affected: dict[GroupKey, set[str]] = defaultdict(set)
     for own in assigned(of_runs, earlier.affected.keys(), calls_of(home, drop)):
         keys += (key for _, key in own)
-        counts.update({key for _, key in own})
+        for each, key in own:
+            affected[key].add(each.trajectory_id)
         unexplained |= {each.trajectory_id: key for each, key in own if each.kind == UNEXPLAINED}
-    drops = {key: [*earlier.trend(key), runs.count(counts[key])] for key in dict.fromkeys([*earlier.affected, *counts])}
+    known = dict.fromkeys([*earlier.affected, *affected])
+    drops = {key: [*earlier.trend(key), runs.count(len(affected.get(key, ())))] for key in known}
+    changes = _changes(home, runs, affected, earlier, len(known), damaged.append)
     kept = read_states(home.groups_file)
     return DropGroups(
         findings=FindingsOfRuns(runs, findings, raw),
         keys=keys,
         unexplained=unexplained,
         trends={key: by_suite(trend)[runs.suite] for key, trend in drops.items()},
-        states={key: _state(drops[key], kept.get(key.id), len(drops)) for key in counts},
+        states={
+            key: state_of(kept.get(key.id), [each.drop for each in drops[key] if each.n_affected], changes[key])
+            for key in affected
+        },
         names={key: cover(shown_name(key.name, kept.get(key.id))) for key in drops},
         damaged=damaged,
     )
 
 
-def _state(trend: Sequence[DropCount], kept: KeptState | None, groups: int) -> State:
-    change, _ = change_in(trend, groups) or (None, None)
-    return state_of(kept, [each.drop for each in trend if each.n_affected], change)
+def _changes(
+    home: Installation,
+    runs: EvaluatedRuns,
+    affected: Mapping[GroupKey, set[str]],
+    earlier: "_Earlier",
+    groups: int,
+    damaged: Callable[[str], object],
+) -> dict[GroupKey, Change | None]:
+    """What the drop says of its groups, as the table will say it; if nothing, what the last drop of others says."""
+    same = [each.drop for each in earlier.drops if runs.suite and (each.suite, each.agent) == (runs.suite, runs.agent)]
+    others = {key: each for key, each in earlier.changes.items() if each[1] not in {*same, runs.drop}}
+    if not (same and affected):
+        return {key: others.get(key, (None,))[0] for key in affected}
+    compared = comparable_runs([*without_damaged(same, lambda drop: _tasks(home, drop, runs), damaged), runs])
+    members = home.whole_table(GROUPED_FINDINGS.name)
+    seen = next(without_damaged([members.table.name], lambda _: _affected(members), damaged), {})
+    changes: dict[GroupKey, Change | None] = {}
+    for key, now in affected.items():
+        own = change_in(comparable_trend(compared, {**seen.get(key.id, {}), runs.drop: now}), groups)
+        changes[key] = (own or others.get(key, (None,)))[0]
+    return changes
+
+
+def _affected(members: Stored) -> Mapping[str, Mapping[str, set[str]]]:
+    """The runs of each group by drop."""
+    affected: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+    for row in members.rows(["group_id", "drop", "trajectory_id"]):
+        affected[row["group_id"]][row["drop"]].add(row["trajectory_id"])
+    return affected
+
+
+def _tasks(home: Installation, drop: str, like: EvaluatedRuns) -> EvaluatedRuns:
+    rows = home.table(drop, "raw_trajectories").rows(["trajectory_id", "task_id"])
+    return replace(like, drop=drop, tasks={row["trajectory_id"]: row["task_id"] for row in rows}, successes={})
 
 
 @dataclass(frozen=True, slots=True)
 class _Earlier:
-    """The drops that were grouped before, and the affected runs of each by group."""
+    """The drops that were grouped before, and by group the affected runs of each, and what changed in which of them."""
 
     drops: Sequence[DropCount] = ()
     affected: Mapping[GroupKey, Mapping[str, int]] = field(default_factory=dict)
+    changes: Mapping[GroupKey, tuple[Change, str]] = field(default_factory=dict)
 
     def trend(self, key: GroupKey) -> list[DropCount]:
         """The drops with their runs that have a group; none has one that is not in the table."""
@@ -113,12 +158,12 @@ class _Earlier:
 
 def _read(groups: Stored, drop: str) -> _Earlier:
     """The table of groups without this drop, which may have been evaluated before."""
+    rows = {
+        GroupKey(row["kind"], row["tool"], row["words"]): row
+        for row in groups.rows(["kind", "tool", "words", "by_drop", "state", "changed_in"])
+    }
     return _Earlier(
         [DropCount(*each, 0) for each in GroupsFacts.of(groups).drops if each[0] != drop],
-        {
-            GroupKey(row["kind"], row["tool"], row["words"]): {
-                each["drop"]: each["n_affected"] for each in row["by_drop"]
-            }
-            for row in groups.rows(["kind", "tool", "words", "by_drop"])
-        },
+        {key: {each["drop"]: each["n_affected"] for each in row["by_drop"]} for key, row in rows.items()},
+        {key: (row["state"], row["changed_in"]) for key, row in rows.items() if row["changed_in"]},
     )

@@ -1,7 +1,7 @@
 """Failure groups over all drops: their findings, and how many runs of each drop they affect."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain, groupby
@@ -75,16 +75,27 @@ class AllRuns:
 
     @cached_property
     def compared(self) -> list[tuple[EvaluatedRuns, set[str]]]:
-        """The drops, each with its runs of tasks that the last drop of its agent in its suite and one before have.
+        """The drops, each with its runs that can be compared with the others."""
+        return comparable_runs(self.drops)
 
-        Of all tasks, if these share none. So a suite to which failing cases are added has no failure that grew.
-        """
-        series = by_key(((drop.suite, drop.agent), drop) for drop in self.drops)
-        tasks = {key: _shared_tasks(last, earlier) for key, (*earlier, last) in series.items()}
-        return [
-            (drop, {run for run, task in drop.tasks.items() if task in tasks[drop.suite, drop.agent]})
-            for drop in self.drops
-        ]
+
+def comparable_runs(drops: Sequence[EvaluatedRuns]) -> list[tuple[EvaluatedRuns, set[str]]]:
+    """The drops, each with its runs of tasks that the last drop of its agent in its suite and one before have.
+
+    Of all tasks, if these share none. So a suite to which failing cases are added has no failure that grew.
+    """
+    series = by_key(((drop.suite, drop.agent), drop) for drop in drops)
+    tasks = {key: _shared_tasks(last, earlier) for key, (*earlier, last) in series.items()}
+    return [
+        (drop, {run for run, task in drop.tasks.items() if task in tasks[drop.suite, drop.agent]}) for drop in drops
+    ]
+
+
+def comparable_trend(
+    compared: Iterable[tuple[EvaluatedRuns, set[str]]], affected: Mapping[str, set[str]]
+) -> list[DropCount]:
+    """How many of the runs that can be compared are among the `affected` runs of their drop."""
+    return [drop.count(len(own & affected.get(drop.drop, set())))._replace(n_runs=len(own)) for drop, own in compared]
 
 
 def _shared_tasks(last: EvaluatedRuns, earlier: Sequence[EvaluatedRuns]) -> set[str]:
@@ -214,10 +225,7 @@ def _row(key: GroupKey, members: Sequence[Occurrence], all_runs: AllRuns, kept: 
         for run, task in drop.tasks.items():
             by_task[task].append(run in affected.get(drop.drop, ()))
     low, high = rate_interval(by_task.values())
-    compared = [
-        drop.count(len(own & affected.get(drop.drop, set())))._replace(n_runs=len(own))
-        for drop, own in all_runs.compared
-    ]
+    compared = comparable_trend(all_runs.compared, affected)
     change, changed_in = change_in(compared, len(all_runs.groups)) or (None, None)
     state = state_of(kept, affected, change)
     n_runs, n_all = sum(map(len, affected.values())), sum(map(len, by_task.values()))

@@ -1,5 +1,6 @@
 """The failure groups in the report of a drop, as far as drops were grouped when it was written."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -75,6 +76,23 @@ def test_a_failure_is_new_in_the_report_of_the_night_that_brings_it(report: Drop
     assert [(each.trajectory_id, each.evidence) for each in ignored.examples] == [
         (f"task-{task}", "Error: timeout") for task in (3, 4, 5)
     ]
+
+
+def test_failing_tasks_that_are_added_to_a_suite_are_no_new_failure_here_or_in_the_table(tmp_path: Path) -> None:
+    drops = tmp_path / "in" / "nights"
+    drops.mkdir(parents=True)
+    for number, bad in enumerate((0, 4 * TASKS), 1):
+        (drops / f"{number}.jsonl").write_bytes(runs(TASKS, bad=bad))
+        (drops / f"{number}.drop.yaml").write_text("suite: nights\nagent: helper\n")
+        call(tmp_path / "home", "evaluate", drops.parent, "--quiet")
+        call(tmp_path / "home", "groups", "list")
+    told = json.loads((tmp_path / "home" / "reports" / "nights" / "2" / "report.json").read_bytes())
+    table = {
+        row["group_id"]: row["state"]
+        for row in Installation.at(str(tmp_path / "home")).whole_table("failure_groups").rows()
+    }
+    assert {each["group_id"]: each["state"] for each in told["failure_groups"]["groups"]} == table
+    assert set(table.values()) == {"open"}
 
 
 def test_the_table_notes_the_drops_that_were_grouped(home: Path) -> None:
