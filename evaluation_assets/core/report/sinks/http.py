@@ -11,14 +11,15 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from types import TracebackType
-from typing import Any, Self
-
-import httpx2
+from typing import TYPE_CHECKING, Any, Self
 
 from evaluation_assets.core.models.addresses import split_password
 from evaluation_assets.core.system.one_origin import origin_of
 from evaluation_assets.core.text.masking import Mask
 from evaluation_assets.core.text.plain_text import plain
+
+if TYPE_CHECKING:  # it takes 0.1 s to import
+    import httpx2
 
 _TOO_MANY = 429
 _BUSY = (408, _TOO_MANY, 500, 502, 503, 504)
@@ -73,6 +74,8 @@ class Http:
         patience: Patience,
         any_reply: bool = False,
     ) -> None:
+        import httpx2  # noqa: PLC0415
+
         self._address, authorization = split_password(url)
         sent = {"Authorization": authorization, **(headers or {})} if authorization else dict(headers or {})
         self._mask = Mask([*secrets, *sent.values()] if authorization else secrets)
@@ -129,6 +132,8 @@ class Http:
         return send()
 
     def _once(self, method: str, path: str, content: Any, params: Mapping[str, Any] | None) -> Any:
+        import httpx2  # noqa: PLC0415
+
         url = f"{self._address.rstrip('/')}{path}" if path else self._address  # a signed URL stays as it is
         try:
             reply = self._client.request(method, url, json=content, params=params)
@@ -143,7 +148,7 @@ class Http:
                 raise SendError("the reply is not JSON, perhaps a login page; check the URL", is_down=True) from None
             return None
 
-    def _refusal(self, reply: httpx2.Response) -> SendError:
+    def _refusal(self, reply: "httpx2.Response") -> SendError:
         text = " ".join(plain(self._mask(reply.text)).split())[:_LONGEST_REASON]
         if reply.has_redirect_location:  # which is not followed
             text = (
@@ -165,11 +170,13 @@ class Http:
 
 def _reason(problem: Exception) -> str:
     """Why no reply came, without the URL, which may be a secret."""
+    import httpx2  # noqa: PLC0415
+
     words = {httpx2.ConnectError: "cannot connect", httpx2.TimeoutException: "no answer in time"}
     return next((word for kind, word in words.items() if isinstance(problem, kind)), type(problem).__name__)
 
 
-def _retry_after(reply: httpx2.Response) -> float | None:
+def _retry_after(reply: "httpx2.Response") -> float | None:
     """Seconds to wait, as the server says in `Retry-After`: a number, or a date."""
     said = reply.headers.get("retry-after")
     if not said:
