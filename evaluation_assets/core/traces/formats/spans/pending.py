@@ -28,6 +28,7 @@ class PendingEvents:
     def __init__(self) -> None:
         self._entries: list[Entry] = []
         self._open: list[Place] = []
+        self._by_id: dict[str, Place] = {}
         self._known: list[str] = []
 
     def __len__(self) -> int:
@@ -60,15 +61,19 @@ class PendingEvents:
         """Add an agent event; its calls are pending until their results are added."""
         number = len(self._entries)
         self._entries.append(Entry(said, [None] * len(said.calls)))
-        self._open += [(number, index) for index in range(len(said.calls))]
+        for index, call in enumerate(said.calls):
+            self._open.append((number, index))
+            if call.id is not None:
+                self._by_id.setdefault(call.id, (number, index))
         for piece in (said.thought, said.message, *(as_text(call.arguments) for call in said.calls)):
             self.remember(piece or "")
 
     def answer(self, place: Place, result: Result) -> None:
-        """Set the result of a pending call."""
+        """Set the result of a call, in place of what a history told of it."""
         entry, call = place
         self._entries[entry].results[call] = result
-        self._open.remove(place)
+        if place in self._open:
+            self._open.remove(place)
         self.remember(result.content)
 
     def took(self, place: Place, latency_ms: float | None) -> None:
@@ -82,6 +87,11 @@ class PendingEvents:
     def open_calls(self) -> list[tuple[Place, Call]]:
         """The pending calls with their positions."""
         return [(place, self.call_at(place)) for place in self._open]
+
+    def answered_call(self, call_id: str) -> Place | None:
+        """The position of the first call with this ID, if its result is known."""
+        place = self._by_id.get(call_id)
+        return place if place is not None and self.result_at(place) is not None else None
 
     def is_asked_of_tool(self, text: str) -> bool:
         """Whether a text is in the arguments of a pending call."""

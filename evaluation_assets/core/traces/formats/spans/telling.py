@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from evaluation_assets.core.traces.formats.spans.asides import is_aside
 from evaluation_assets.core.traces.formats.spans.attributes import (
     ModelCall,
     ToolRun,
@@ -16,6 +17,7 @@ from evaluation_assets.core.traces.formats.spans.attributes import (
     model_call,
     tool_run,
 )
+from evaluation_assets.core.traces.formats.spans.code_steps import is_code_step, run_code
 from evaluation_assets.core.traces.formats.spans.content_settings import content_setting
 from evaluation_assets.core.traces.formats.spans.drop_log import DropLog
 from evaluation_assets.core.traces.formats.spans.history import History, as_context, end_of_context, with_prompts
@@ -43,11 +45,6 @@ SESSION = (
 _NOBODY = "agent"
 """Name of an agent that no span names."""
 
-_CODE = re.compile(r"```(?:py|python)?[ \t]*\n(.*?)```", re.DOTALL)
-_CODE_STEP = '{"memory_step": "ActionStep('
-_CODE_TOOL = "python_interpreter"
-"""Prefix of a step recorded by smolagents, and its name for the tool that runs the model's code."""
-
 _REPEATED = re.compile(r"\s*(?:Calling tools:\s*\[\{|Call id: \S+\s+(?:Observation|Error):)")
 """Start of a message in which smolagents repeats calls and their results to the model."""
 
@@ -72,8 +69,9 @@ class Within:
 class Telling:
     """Converts the spans of a trace, or of the traces of one conversation, to events, in order."""
 
-    def __init__(self, unmapped: UnmappedFields, drop: DropLog) -> None:
+    def __init__(self, unmapped: UnmappedFields, drop: DropLog, *, has_one_call: bool) -> None:
         self._unmapped = unmapped
+        self._has_one_call = has_one_call
         self._history = History(drop.calls)
         self._model_twins = drop.twins
         self._tool_twins = Twins()
@@ -138,8 +136,8 @@ class Telling:
             )
         for child in span.children:
             yield child, inside
-        if str(span.attributes.get("input.value", "")).startswith(_CODE_STEP):
-            self._ran_code(span, first)
+        if is_code_step(span):
+            run_code(span, self.events, first)
         elif kind == "chain":
             self._unmapped.count("spans[] (chain)")
         if answered is not None:
@@ -199,6 +197,9 @@ class Telling:
             return
         call = replace(call, usage=at_list_price(call.usage, call.model))
         self._model_usage.append(call.usage)
+        if not self._has_one_call and is_aside(call):
+            self._unmapped.count("spans[] (title, tags or check of a conversation)")
+            return
         prompt = next((message.text for message in call.inputs if message.role == "system"), None)
         self._participants.introduce(within.agent_id, prompt=prompt, model=call.model, tools=call.tools)
         self._read_input(call.inputs, within)
@@ -346,6 +347,8 @@ class Telling:
             for place, call in calls:
                 if call.id == run.call.id:
                     return place
+            if (known := self.events.answered_call(run.call.id)) is not None and known not in self._ran:
+                return known  # a history told its result before its span, which lost its parent, is read
         same = [(place, call) for place, call in calls if call.name == run.call.name and place not in self._ran]
         exact = run.call.arguments and next(
             (place for place, call in same if _are_same(call.arguments, run.call.arguments)), None
@@ -359,25 +362,6 @@ class Telling:
         calls = self.events.open_calls()
         named = [place for place, call in calls if _plain(agent) in _plain(call.name)]
         return next(iter(named or [place for place, _ in calls[-1:]]), None)
-
-    def _ran_code(self, span: Span, first: int) -> None:
-        """Add the execution of code in a model's message as a call, with the step's output as its result."""
-        output = span.attributes.get("output.value")
-        content = output if isinstance(output, str) else span.error or ""
-        for entry in self.events.since(first):
-            if not isinstance(entry.event, Said) or entry.event.calls or not entry.event.message:
-                continue
-            code = _CODE.findall(entry.event.message)
-            if code:
-                words = re.sub(r"\s*(?:Code:)?\s*$", "", entry.event.message[: entry.event.message.index("```")])
-                call = Call(name=_CODE_TOOL, arguments="\n\n".join(part.rstrip() for part in code))
-                entry.event = replace(entry.event, message=words or None, calls=(call,))
-                entry.results = [Result(content=content, error=one_line(span.error))] if content else [None]
-                self.events.remember(content)
-                return
-        if content and not self.events.is_known(content):
-            self.events.observe(Result(content=content, error=one_line(span.error)))
-            self.events.remember(content)
 
 
 def _are_same(given: Any, run: Any) -> bool:

@@ -8,6 +8,7 @@ at its first occurrence.
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import islice
 from typing import Any
 
 from evaluation_assets.core.text.nullable import sum_of
@@ -17,6 +18,7 @@ from evaluation_assets.core.traces.formats.isolation import attempted, usable
 from evaluation_assets.core.traces.formats.spans.attributes import hand_off_in, kind_of, version_in
 from evaluation_assets.core.traces.formats.spans.drop_log import DropLog
 from evaluation_assets.core.traces.formats.spans.langfuse_observations import read_sdk_attributes
+from evaluation_assets.core.traces.formats.spans.nesting import inner_models
 from evaluation_assets.core.traces.formats.spans.spool import SpanSpool, trace_in
 from evaluation_assets.core.traces.formats.spans.statements import failure, stated_usage, stop_reason
 from evaluation_assets.core.traces.formats.spans.telling import SESSION, Telling
@@ -74,7 +76,8 @@ def trajectory_of(trace: Trace, name: str, unmapped: UnmappedFields, drop: DropL
     """
     for span in trace.walk():
         read_sdk_attributes(span, unmapped)
-    telling = Telling(unmapped, drop)
+    models = (span for span in trace.walk() if kind_of(span) == "model" and not any(inner_models(span)))
+    telling = Telling(unmapped, drop, has_one_call=len(list(islice(models, 2))) < 2)
     for root in trace.roots:
         telling.tell(root)
     if trace.repeated:
