@@ -1,13 +1,16 @@
-"""Model calls that a chat program makes beside the agent's work: titles and tags of a conversation, checks of it."""
+"""Model calls that a program makes beside the agent's work: titles, tags and summaries of a conversation, checks."""
 
 import re
 
 from evaluation_assets.core.traces.formats.spans.attributes import ModelCall
 
-_OF_CONVERSATION = re.compile(
-    r"\b(?:title|tags|emoji|headline|follow-?up (?:questions|prompts)|suggested replies)\b"
-    r"[^.\n]{0,80}\b(?:conversations?|chats?|threads?|dialog(?:ue)?s?)\b"
-    r"|\b(?:conversation|chat|thread) (?:title|tags|emoji)\b",
+_SAID = r"(?:conversations?|chats?|threads?|dialog(?:ue)?s?|chat history|messages) ?"
+_BESIDE = re.compile(
+    rf"\b(?:title|tags|emoji|headline|suggested replies)\b[^.\n]{{0,80}}\b{_SAID}"
+    r"|\b(?:conversation|chat|thread) (?:title|tags|emoji)\b"
+    r"|\bfollow-?up (?:questions?|prompts?)\b[^.\n]{0,60}\b(?:users?|might|may|could|next|chat|conversation)\b"
+    r"|\b(?:facts|memories|preferences)\b[^.\n]{0,40}\b(?:remember|memory|about the user)\b"
+    rf"|\bsummari[sz]e\b[^.\n]{{0,40}}\b{_SAID}(?:so far|above|history)\b",
     re.IGNORECASE,
 )
 """What is asked of such a call: "Write a short title for the conversation", "You output only a thread title"."""
@@ -17,6 +20,8 @@ _GUARD = re.compile(
 )
 """Names of models that say whether a text is allowed."""
 
+_LONGEST_PROMPT = 2000
+
 
 def is_aside(call: ModelCall) -> bool:
     """Whether a model call is no step of the agent's work. It is given texts alone, and calls no tool."""
@@ -25,4 +30,4 @@ def is_aside(call: ModelCall) -> bool:
     if call.model is not None and _GUARD.search(call.model):
         return True
     asked = next((message.text for message in call.inputs if message.text.strip()), "")
-    return _OF_CONVERSATION.search(asked[:2000]) is not None
+    return _BESIDE.search(asked[:_LONGEST_PROMPT]) is not None

@@ -22,6 +22,7 @@ from evaluation_assets.core.traces.formats.spans.messages import (
     tools_from,
     with_call_ids,
 )
+from evaluation_assets.core.traces.formats.spans.questions import ASKED_KEYS, QUESTIONS
 from evaluation_assets.core.traces.formats.spans.tree import Span
 from evaluation_assets.core.traces.formats.transcript import Call, as_text
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields
@@ -29,7 +30,7 @@ from evaluation_assets.core.traces.formats.untyped import at, decoded, first_tex
 from evaluation_assets.core.traces.formats.usage import Count, settled, usage, usage_of
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Tool, Usage
 
-Kind = Literal["agent", "model", "tool", "chain", "other"]
+Kind = Literal["agent", "model", "tool", "chain", "check", "other"]
 _OPERATIONS: dict[str, Kind] = {
     "chat": "model",
     "text_completion": "model",
@@ -48,6 +49,8 @@ _KINDS: dict[str, Kind] = {
     "CHAIN": "chain",
     "WORKFLOW": "chain",
     "TASK": "chain",
+    "EVALUATOR": "check",
+    "GUARDRAIL": "check",
 }
 _MODEL_SIGNS = ("gen_ai.prompt", "gen_ai.completion", "llm.input_messages", "gcp.vertex.agent.llm_request")
 _AGENT_NAMES = ("gen_ai.agent.name", "traceloop.association.properties.lc_agent_name", "ai.telemetry.functionId")
@@ -59,18 +62,14 @@ _VERSION = ("gen_ai.agent.version", "agent_version", "agent.version")
 _METADATA = "metadata."
 _HAND_OFF = re.compile(r"handoff to (.+)", re.DOTALL)
 _NUMBERED = re.compile(r"(.+?)\.(\d{1,6})(?:\.(.+))?")
-_ASKED_KEYS = (
-    "task",
-    "input",
-    "query",
-    "question",
-    "prompt",
-    "user_input",
-    "user_message",
-    "messages",
-    "message",
-    "inputs",
+SESSION = (
+    "session.id",
+    "gen_ai.conversation.id",
+    "langsmith.trace.session_id",
+    "traceloop.association.properties.session_id",
 )
+"""Attributes that name the session of a trace."""
+
 _ANSWERED_KEYS = ("output", "answer", "result", "final_output", "response", "messages", "message", "content")
 
 
@@ -108,7 +107,7 @@ class AgentRun:
 
 
 def kind_of(span: Span) -> Kind:
-    """The kind of operation of a span; `other` for anything that is not agent, model or tool work."""
+    """The kind of operation of a span: `check` looks at the work of others, `other` is no work of agents at all."""
     attributes = span.attributes
     for key, kinds in (("openinference.span.kind", _KINDS), ("traceloop.span.kind", _KINDS)):
         if isinstance(named := attributes.get(key), str):
@@ -267,14 +266,14 @@ def agent_run(span: Span, fields: Fields) -> AgentRun:
     said = said or list(_event_messages(span, inputs=False))
     asked = next((message.text for message in reversed(given) if message.role == "user" and message.text), None)
     answered = next((message.text.strip() for message in reversed(said) if message.text.strip()), None)
-    question = _value(fields, "input.value", "traceloop.entity.input", "mlflow.spanInputs")
+    question = _value(fields, *QUESTIONS)
     if _is_of_crew(span):
         question, (asked, answered) = None, _crew_task_in(span)
     name = _text(fields, "gen_ai.agent.name", "agent_name", "agent.name", "traceloop.entity.name", "graph.node.id")
     return AgentRun(
         name=name or re.sub(r"^invoke_agent\s+|\.(?:run|invoke|kickoff)$", "", span.name) or "agent",
         description=_text(fields, "gen_ai.agent.description", "agent.description"),
-        asked=asked or plain_text(question, _ASKED_KEYS),
+        asked=asked or plain_text(question, ASKED_KEYS),
         answered=answered
         or plain_text(
             _quoted(_value(fields, "output.value", "final_result", "traceloop.entity.output", "mlflow.spanOutputs")),

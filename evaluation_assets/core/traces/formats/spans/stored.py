@@ -55,6 +55,8 @@ def attributes_of(
             "output.value": result["content"] if is_message else said,
             "tool_call.id": first_text(result, "tool_call_id") if is_message else None,
         }
+    elif known == "CHAIN":
+        attributes["input.value"] = given
     elif known == "AGENT":
         attributes |= {"agent.name": name, "input.value": given, "output.value": said}
     return {key: value for key, value in attributes.items() if value is not None and value != []}

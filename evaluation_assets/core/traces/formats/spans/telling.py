@@ -3,10 +3,10 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from evaluation_assets.core.traces.formats.spans.asides import is_aside
 from evaluation_assets.core.traces.formats.spans.attributes import (
+    SESSION,
     ModelCall,
     ToolRun,
     agent_named_in,
@@ -20,27 +20,25 @@ from evaluation_assets.core.traces.formats.spans.attributes import (
 from evaluation_assets.core.traces.formats.spans.code_steps import is_code_step, run_code
 from evaluation_assets.core.traces.formats.spans.content_settings import content_setting
 from evaluation_assets.core.traces.formats.spans.drop_log import DropLog
-from evaluation_assets.core.traces.formats.spans.history import History, as_context, end_of_context, with_prompts
+from evaluation_assets.core.traces.formats.spans.history import (
+    History,
+    as_context,
+    end_of_context,
+    same_arguments,
+    with_prompts,
+)
 from evaluation_assets.core.traces.formats.spans.langchain_dumps import USER_MESSAGES
 from evaluation_assets.core.traces.formats.spans.messages import Message
 from evaluation_assets.core.traces.formats.spans.nesting import inner_models, merged, works
 from evaluation_assets.core.traces.formats.spans.participants import Participants
 from evaluation_assets.core.traces.formats.spans.pending import PendingEvents, Place
+from evaluation_assets.core.traces.formats.spans.questions import is_put_so, question_in
 from evaluation_assets.core.traces.formats.spans.tree import Span
 from evaluation_assets.core.traces.formats.spans.twins import Twins
 from evaluation_assets.core.traces.formats.transcript import Call, Result, Said, as_text, hands_in, one_line, total
 from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
-from evaluation_assets.core.traces.formats.untyped import decoded
 from evaluation_assets.core.traces.formats.usage import at_list_price
 from evaluation_assets.core.traces.trajectories.model import Agent, Tool, Usage
-
-SESSION = (
-    "session.id",
-    "gen_ai.conversation.id",
-    "langsmith.trace.session_id",
-    "traceloop.association.properties.session_id",
-)
-"""Attributes that name the session of a trace."""
 
 _NOBODY = "agent"
 """Name of an agent that no span names."""
@@ -69,9 +67,9 @@ class Within:
 class Telling:
     """Converts the spans of a trace, or of the traces of one conversation, to events, in order."""
 
-    def __init__(self, unmapped: UnmappedFields, drop: DropLog, *, has_one_call: bool) -> None:
+    def __init__(self, unmapped: UnmappedFields, drop: DropLog, *, with_asides: bool) -> None:
         self._unmapped = unmapped
-        self._has_one_call = has_one_call
+        self._with_asides = with_asides
         self._history = History(drop.calls)
         self._model_twins = drop.twins
         self._tool_twins = Twins()
@@ -82,10 +80,14 @@ class Telling:
         self._trace_id: str | None = None
         self._asked: str | None = None
         self._root_began = 0
+        self._question: str | None = None
+        self._is_chain = False
         self._said_by_user: set[str] = set()
         self.events = PendingEvents()
         self.task: str | None = None
         self.answer: str | None = None
+        self.asides = 0
+        """Model calls that are no step of the work: they are left out."""
         self.twins = 0
         """Spans of work that another instrumentation recorded, too."""
         self.places: dict[str, Place] = {}
@@ -94,9 +96,10 @@ class Telling:
     def tell(self, root: Span) -> None:
         """Read a span and its descendants, iteratively: traces may be deeper than Python's recursion limit."""
         if root.trace_id != self._trace_id:
-            self._trace_id, self._asked = root.trace_id, None
+            self._trace_id, self._asked, self._is_chain = root.trace_id, None, False
             self._history.begin_again()
         self._root_began = len(self.events)
+        self._question = question_in(root) if kind_of(root) == "chain" else None
         open_spans = [self._span(root, Within())]
         while open_spans:
             child = next(open_spans[-1], None)
@@ -130,6 +133,9 @@ class Telling:
             inside = self._tool(span, inside)
         elif kind == "chain":
             self._said_by_user.update(span.attributes.get(USER_MESSAGES, ()))
+        elif kind == "check":
+            self._check(span)
+            return
         elif kind == "other":
             self._unmapped.count(
                 f"spans[] ({span.scope or span.attributes.get('openinference.span.kind') or span.name})"
@@ -174,6 +180,15 @@ class Telling:
         )
         return inside, run.answered
 
+    def _is_asked_by_chain(self, text: str) -> bool:
+        """Whether a tool or a model is given the question of the chain around it, which then is asked before."""
+        if self._question is None or self._asked is not None or not is_put_so(self._question, text):
+            return False
+        self.task = self.task or self._question
+        self._ask(self._question)
+        self._asked, self._is_chain = self._question, True
+        return True
+
     def _ask(self, text: str) -> None:
         """Start a turn."""
         self.events.ask(text)
@@ -192,18 +207,29 @@ class Telling:
             fields.set_aside(*SESSION, "gen_ai.agent.name", "gen_ai.agent.description", "gen_ai.agent.id", "metadata")
         if within.agent_id == _NOBODY and (named := agent_named_in(span)) is not None:
             within = replace(within, agent_id=named)
+        if not self._with_asides and is_aside(call):
+            self._aside(call)
+            return
         if self._model_twins.of_model(span, call.outputs):
             self.twins += 1
             return
         call = replace(call, usage=at_list_price(call.usage, call.model))
         self._model_usage.append(call.usage)
-        if not self._has_one_call and is_aside(call):
-            self._unmapped.count("spans[] (title, tags or check of a conversation)")
-            return
         prompt = next((message.text for message in call.inputs if message.role == "system"), None)
         self._participants.introduce(within.agent_id, prompt=prompt, model=call.model, tools=call.tools)
         self._read_input(call.inputs, within)
         self._answered(span, call, within.agent_id)
+
+    def _aside(self, call: ModelCall) -> None:
+        """Leave out a model call beside the work, which is paid for."""
+        self.asides += 1
+        self._model_usage.append(at_list_price(call.usage, call.model))
+
+    def _check(self, span: Span) -> None:
+        """Leave out what looks at the work of others."""
+        for model in (each for each in span.walk() if kind_of(each) == "model" and not any(inner_models(each))):
+            with self._unmapped.reading(grouped(model.attributes), "spans[].") as fields:
+                self._aside(model_call(model, fields))
 
     def _read_input(self, inputs: Sequence[Message], within: Within) -> None:
         """Add what is new in the input of a model call."""
@@ -214,7 +240,8 @@ class Telling:
             if place < border and not self._history.has_call(message.call_id):
                 earlier += [] if message.role in _PROMPTS else [message]
             elif not self._is_answer(message):
-                self._given(message, within, is_first=is_first)
+                answered = any(each.role == "assistant" for each in inputs[:place])
+                self._given(message, within, is_first=is_first, is_answered=answered)
                 self._history.note([message])
         if earlier:
             self._had_before(earlier, within)
@@ -266,7 +293,7 @@ class Telling:
             self._unmapped.count("spans[] (model without its words)")
             self._unmapped.note("no_content", content_setting(span.scope))
 
-    def _given(self, message: Message, within: Within, *, is_first: bool) -> None:
+    def _given(self, message: Message, within: Within, *, is_first: bool, is_answered: bool) -> None:
         """Add an input message of the model."""
         if message.role in _PROMPTS or (self.events and _REPEATED.match(message.text)):
             return
@@ -284,9 +311,11 @@ class Telling:
         elif message.role == "user" and within.in_tool:
             if not self.events.is_asked_of_tool(message.text):
                 self.events.say(Said(agent_id=within.caller or within.agent_id, message=message.text))
-        elif message.role == "user" and self._asked is None:
+        elif message.role == "user" and self._is_asked_by_chain(message.text):
+            pass
+        elif message.role == "user" and (self._asked is None or (self._is_chain and is_answered)):
             self.events.ask(message.text)
-        elif message.role != "user" or not is_first or not _is_put_so(self._asked or "", message.text):
+        elif message.role != "user" or not is_first or not is_put_so(self._asked or "", message.text):
             self.events.observe(Result(content=message.text, agent_id=within.agent_id, error=message.error))
         self.events.remember(message.text)
 
@@ -314,6 +343,7 @@ class Telling:
         if place is None:
             if to is not None:
                 run = replace(run, call=Call(name=f"transfer_to_{to}"))
+            self._is_asked_by_chain(as_text(run.call.arguments))
             place = (len(self.events), 0)
             self.events.say(Said(agent_id=agent_id, calls=(run.call,)))
             self._history.note_call(run.call)
@@ -337,7 +367,7 @@ class Telling:
         if within.place is None or self._asked_for(run) not in (None, within.place):
             return None
         outer = self.events.call_at(within.place)
-        told = run.call.arguments is None or _are_same(outer.arguments, run.call.arguments)
+        told = run.call.arguments is None or same_arguments(outer.arguments, run.call.arguments)
         return within.place if outer.name == run.call.name and told else None
 
     def _asked_for(self, run: ToolRun) -> Place | None:
@@ -351,7 +381,7 @@ class Telling:
                 return known  # a history told its result before its span, which lost its parent, is read
         same = [(place, call) for place, call in calls if call.name == run.call.name and place not in self._ran]
         exact = run.call.arguments and next(
-            (place for place, call in same if _are_same(call.arguments, run.call.arguments)), None
+            (place for place, call in same if same_arguments(call.arguments, run.call.arguments)), None
         )
         if exact:  # Google ADK numbers the calls of a model, and names them anew when it runs them
             return exact
@@ -362,22 +392,6 @@ class Telling:
         calls = self.events.open_calls()
         named = [place for place, call in calls if _plain(agent) in _plain(call.name)]
         return next(iter(named or [place for place, _ in calls[-1:]]), None)
-
-
-def _are_same(given: Any, run: Any) -> bool:
-    """Whether the arguments of a call are those of a run, which may be recorded as the only value."""
-    arguments, recorded = decoded(given), decoded(run)
-    if isinstance(arguments, dict) and not isinstance(recorded, dict):
-        return len(arguments) == 1 and as_text(next(iter(arguments.values()))) == as_text(recorded)
-    return arguments == recorded
-
-
-def _is_put_so(asked: str, prompt: str) -> bool:
-    """Whether a prompt says what an agent was asked, or the longest text among what was given to it."""
-    given = decoded(asked)
-    texts = [value for value in given.values() if isinstance(value, str)] if isinstance(given, dict) else []
-    longest = max(texts or [asked], key=len).strip()
-    return asked.strip() in prompt or longest in prompt or prompt.strip() in longest
 
 
 def _plain(name: str) -> str:

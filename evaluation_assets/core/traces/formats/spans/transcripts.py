@@ -8,20 +8,18 @@ at its first occurrence.
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import islice
 from typing import Any
 
 from evaluation_assets.core.text.nullable import sum_of
 from evaluation_assets.core.traces.formats.base import Record, Rejection, UnusableRecord
 from evaluation_assets.core.traces.formats.context import ended_by
 from evaluation_assets.core.traces.formats.isolation import attempted, usable
-from evaluation_assets.core.traces.formats.spans.attributes import hand_off_in, kind_of, version_in
+from evaluation_assets.core.traces.formats.spans.attributes import SESSION, hand_off_in, kind_of, version_in
 from evaluation_assets.core.traces.formats.spans.drop_log import DropLog
 from evaluation_assets.core.traces.formats.spans.langfuse_observations import read_sdk_attributes
-from evaluation_assets.core.traces.formats.spans.nesting import inner_models
 from evaluation_assets.core.traces.formats.spans.spool import SpanSpool, trace_in
 from evaluation_assets.core.traces.formats.spans.statements import failure, stated_usage, stop_reason
-from evaluation_assets.core.traces.formats.spans.telling import SESSION, Telling
+from evaluation_assets.core.traces.formats.spans.telling import Telling
 from evaluation_assets.core.traces.formats.spans.tree import Span, Trace
 from evaluation_assets.core.traces.formats.times import as_utc
 from evaluation_assets.core.traces.formats.transcript import (
@@ -76,10 +74,11 @@ def trajectory_of(trace: Trace, name: str, unmapped: UnmappedFields, drop: DropL
     """
     for span in trace.walk():
         read_sdk_attributes(span, unmapped)
-    models = (span for span in trace.walk() if kind_of(span) == "model" and not any(inner_models(span)))
-    telling = Telling(unmapped, drop, has_one_call=len(list(islice(models, 2))) < 2)
-    for root in trace.roots:
-        telling.tell(root)
+    telling = _told(trace, unmapped, drop, with_asides=False)
+    if telling.asides and not telling.events:
+        telling = _told(trace, unmapped, drop, with_asides=True)
+    elif telling.asides:
+        unmapped.count("spans[] (model call beside the work)", telling.asides)
     if trace.repeated:
         unmapped.count("spans[] (exported twice)", trace.repeated)
     if telling.twins:
@@ -90,6 +89,8 @@ def trajectory_of(trace: Trace, name: str, unmapped: UnmappedFields, drop: DropL
     text, turns = transcript.finished()
     if telling.twins and not telling.events.speakers():
         raise UnusableRecord(_RECORDED_TWICE, "all of the trace is in another one, of another instrumentation")
+    if telling.asides and not telling.events:
+        raise UnusableRecord("no_trajectory_text", "all of the trace looks at the work of others: guards, evaluators")
     if not any(turn.interactions for turn in turns):
         raise UnusableRecord("no_trajectory_text", "no span of the trace has a model message or a tool call")
     spans = list(trace.walk())
@@ -142,6 +143,13 @@ def trajectory_of(trace: Trace, name: str, unmapped: UnmappedFields, drop: DropL
         labels={"verdicts": verdicts} if verdicts else {},
         extra={key: value for key, value in about.items() if value},
     )
+
+
+def _told(trace: Trace, unmapped: UnmappedFields, drop: DropLog, *, with_asides: bool) -> Telling:
+    telling = Telling(unmapped, drop, with_asides=with_asides)
+    for root in trace.roots:
+        telling.tell(root)
+    return telling
 
 
 def _is_said_in_tool(last: str, spans: Sequence[Span], telling: Telling) -> bool:

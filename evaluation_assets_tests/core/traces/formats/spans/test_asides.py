@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from evaluation_assets.core.traces.formats.base import Rejection
 from evaluation_assets.core.traces.trajectories.model import Trajectory
 from evaluation_assets_tests.core.traces.formats.reading import calls_of, read
 from evaluation_assets_tests.core.traces.formats.spans.making import asked_for, chat, otlp, returned, said, span
@@ -34,6 +35,9 @@ def run_with(path: Path, *others: dict[str, object]) -> Trajectory:
         ("Generate a concise title of 3 to 5 words for this conversation.", "Weather in Vinh", {}),
         ("You are a title generator. You output ONLY a thread title. Nothing else.", "Weather in Vinh", {}),
         ("Suggest tags that categorise the themes of the chat history.", '{"tags": ["weather"]}', {}),
+        ("Suggest three follow-up questions that the user might ask next.", '["And tomorrow?"]', {}),
+        ("Extract facts to remember about the user, as JSON.", '{"facts": ["travels"]}', {}),
+        ("Summarize the conversation so far.", "The user asks about Vinh.", {}),
         ("Is this text allowed?", "safe", {"gen_ai.request.model": "meta-llama/Llama-Guard-4-12B"}),
         ("Is this text allowed?", "no", {"gen_ai.request.model": "omni-moderation-latest"}),
     ],
@@ -70,3 +74,50 @@ def test_a_tool_span_without_its_parent_belongs_to_the_call_that_it_names(tmp_pa
     run = run_with(tmp_path, span("tool", ran, start=start, parent="lost"))
     assert [name for name, *_ in calls_of(run)] == ["weather"]
     assert (run.final_answer, [agent.id for agent in run.agents]) == (ANSWER, ["guide"])
+
+
+@pytest.mark.parametrize("kind", ["GUARDRAIL", "EVALUATOR"])
+@pytest.mark.parametrize("start", [1, 9])
+def test_guards_and_evaluators_in_a_trace_are_not_its_work(tmp_path: Path, kind: str, start: int) -> None:
+    look = span("look", {"openinference.span.kind": kind, "input.value": ANSWER}, start=start, parent="agent")
+    asked, told = [said("user", f"Is it good? {ANSWER}")], [said("assistant", "fine")]
+    run = run_with(tmp_path, look, span("judge", chat(asked, told, **USED), start=start, parent="look"))
+    assert (run.task, run.final_answer, len(run.turns), "fine" in run.text) == (ASKED, ANSWER, 1, False)
+
+
+def test_a_trace_of_an_evaluator_alone_is_rejected(tmp_path: Path) -> None:
+    look = span("look", {"openinference.span.kind": "EVALUATOR"})
+    judge = span("judge", chat([said("user", "Is it good?")], [said("assistant", "fine")]), parent="look")
+    (rejection,) = read(otlp(tmp_path / "trace.jsonl", look, judge))
+    assert isinstance(rejection, Rejection) and "looks at the work of others" in rejection.detail
+
+
+CHAIN = {"openinference.span.kind": "CHAIN", "input.value": ASKED, "output.value": ANSWER}
+FOUND = {"openinference.span.kind": "RETRIEVER", "input.value": ASKED, "output.value": "Vinh: 28 C"}
+
+
+@pytest.mark.parametrize(
+    "prompt", [ASKED, f"Answer from the context.\n\nContext: Vinh: 28 C\n\nQuestion: {ASKED}\nAnswer:"]
+)
+def test_what_a_chain_is_asked_comes_before_what_it_retrieves(tmp_path: Path, prompt: str) -> None:
+    rewritten = chat([said("user", f"Make a query of this: {ASKED}")], [said("assistant", "Vinh weather")])
+    answered = chat([said("system", "Be brief."), said("user", prompt)], [said("assistant", ANSWER)])
+    for spans in ([], [span("rewrite", rewritten, start=1, parent="chain")]):
+        steps = [span("retrieve", FOUND, start=2, parent="chain"), span("answer", answered, start=4, parent="chain")]
+        (run,) = read(otlp(tmp_path / "trace.jsonl", span("chain", CHAIN, end=9), *spans, *steps))
+        assert isinstance(run, Trajectory)
+        assert (run.task, run.final_answer, len(run.turns)) == (ASKED, ANSWER, 1)
+        assert run.text.index(ASKED) < run.text.index("Vinh: 28 C")
+
+
+def test_turns_of_a_dialogue_in_one_chain_stay_turns(tmp_path: Path) -> None:
+    first = [said("user", ASKED)]
+    second = [*first, said("assistant", ANSWER), said("user", "And in Hue, is it as warm there?")]
+    spans = [
+        span("chain", CHAIN, end=9),
+        span("one", chat(first, [said("assistant", ANSWER)]), start=1, parent="chain"),
+        span("two", chat(second, [said("assistant", "Hue has 31.")]), start=3, parent="chain"),
+    ]
+    (run,) = read(otlp(tmp_path / "trace.jsonl", *spans))
+    assert isinstance(run, Trajectory)
+    assert [turn.user_message for turn in run.turns] == [ASKED, "And in Hue, is it as warm there?"]
