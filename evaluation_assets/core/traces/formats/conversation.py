@@ -125,18 +125,26 @@ def trajectory_from(format_name: str, conversation: Conversation, context: Conte
     )
 
 
+IN_TURN = 32
+_HELD = 8_000_000
+"""Conversations of a file that may go on in turn, and their bytes, of all but the last."""
+
+
 def grouped(
     files: Sequence[DropFile],
     belongs: Callable[[Any, Any], bool],
     name_of: Callable[[Any], str | None] = lambda _: None,
+    in_turn: Callable[[Any], bool] | None = None,
 ) -> Iterator[list[Record] | Rejection]:
-    """Group consecutive records that belong to one conversation; rejections are yielded immediately.
+    """Group records that belong to one conversation; rejections are yielded immediately.
 
-    `belongs` decides whether the second of two records continues the conversation of the first. Records with a name are
-    grouped by it, wherever they are in a file; these groups are held until the end of the file.
+    `belongs` decides whether the second of two records continues the conversation of the first: the last one, or for a
+    record that is `in_turn` also one of those before, which go on in turn in the log of a proxy. Records with a name
+    are grouped by it, wherever they are in a file; these groups are held until the end of the file.
     """
     for file in files:
-        group: list[Record] = []
+        open_groups: list[list[Record]] = []
+        held = 0
         named: dict[str, list[Record]] = {}
         for record in read_records(file):
             if isinstance(record, Rejection):
@@ -145,12 +153,16 @@ def grouped(
             if (name := name_of(record.data)) is not None:
                 named.setdefault(name, []).append(record)
                 continue
-            if group and not belongs(group[-1].data, record.data):
-                yield group
-                group = []
+            near = open_groups if in_turn is not None and in_turn(record.data) else open_groups[-1:]
+            group = next((one for one in reversed(near) if belongs(one[-1].data, record.data)), None)
+            if group is None:
+                open_groups.append(group := [])
             group.append(record)
-        if group:
-            yield group
+            held += len(record.raw)
+            while len(open_groups) > (1 if in_turn is None else IN_TURN) or (len(open_groups) > 1 and held > _HELD):
+                held -= sum(len(one.raw) for one in open_groups[0])
+                yield open_groups.pop(0)
+        yield from open_groups
         yield from named.values()
 
 
@@ -173,12 +185,13 @@ def each_conversation(
     trajectory_of: Callable[[Sequence[Any]], Trajectory],
     name_of: Callable[[Any], str | None] = lambda _: None,
     runs_in: Callable[[Any], Sequence[Any]] = lambda _: (),
+    in_turn: Callable[[Any], bool] | None = None,
 ) -> Iterator[Trajectory | Rejection]:
     """Yield one trajectory or rejection per conversation. `trajectory_of` takes the data of its records.
 
     `runs_in` gives the records of several conversations that are one record of a file.
     """
-    for group in grouped(files, belongs, name_of):
+    for group in grouped(files, belongs, name_of, in_turn):
         if isinstance(group, Rejection):
             yield group
             continue
@@ -188,11 +201,39 @@ def each_conversation(
             yield usable(whole, lambda _, run=run: trajectory_of(run), is_whole=len(group) == len(runs) == 1)
 
 
-def goes_on(earlier: Sequence[Any], later: Sequence[Any]) -> bool:
-    """Whether a list of messages extends an earlier one."""
-    return 0 < len(earlier) < len(later) and all(
-        _without_markers(one) == _without_markers(other) for one, other in zip(earlier, later, strict=False)
+def has_answer(messages: Sequence[Any]) -> bool:
+    """Whether one of the messages is of an agent."""
+    return any(at(message, "role") == "assistant" for message in messages)
+
+
+def goes_on(earlier: Sequence[Any], later: Sequence[Any], answer: Any = None) -> bool:
+    """Whether a list of messages extends an earlier one, after the `answer` that was given to that, if it is known."""
+    return (
+        0 < len(earlier) < len(later)
+        and all(_without_markers(one) == _without_markers(other) for one, other in zip(earlier, later, strict=False))
+        and not _is_other_answer(answer, later[len(earlier)])
     )
+
+
+def _is_other_answer(answer: Any, message: Any) -> bool:
+    """Whether a message is an answer of the agent, and another one: by its calls, or by its text if it has none.
+
+    Clients may leave thoughts out of a text that they send back.
+    """
+    if at(answer, "role") != "assistant" or at(message, "role") != "assistant":
+        return False
+    calls, others = _call_ids(answer), _call_ids(message)
+    if calls or others:
+        return calls.isdisjoint(others)
+    text, other = at(answer, "content"), at(message, "content")
+    if not isinstance(text, str) or not isinstance(other, str):
+        return False
+    return other.strip() not in text and text.strip() not in other
+
+
+def _call_ids(message: Any) -> set[str]:
+    parts = [part for key in ("tool_calls", "content") for part in objects_in(at(message, key))]
+    return {one for part in parts if part.get("type") != "text" and isinstance(one := part.get("id"), str)}
 
 
 def confirmed(unmapped: UnmappedFields, conversation: Conversation, *, each_counted: bool = False) -> Conversation:

@@ -1,7 +1,7 @@
 """The import report: what was read of a drop, and whether the reading can be trusted."""
 
 import re
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
@@ -14,6 +14,7 @@ from evaluation_assets.core.text.counted import counted
 from evaluation_assets.core.text.nullable import sum_of
 from evaluation_assets.core.traces.formats.base import DropFile, Format, Record, Rejection
 from evaluation_assets.core.traces.formats.call_census import census_of
+from evaluation_assets.core.traces.formats.conversation import IN_TURN
 from evaluation_assets.core.traces.formats.registry import looks_like, read_by
 from evaluation_assets.core.traces.formats.stated import Difference
 from evaluation_assets.core.traces.formats.transcript import hands_in
@@ -231,12 +232,17 @@ def _counts_of(trajectory: Trajectory) -> dict[str, int]:
     }
 
 
+_UNIQUE = 16
+"""Characters of the ID of a call that no other call has; agents count theirs, as `call_1`."""
+
+
 @dataclass(slots=True)
 class ImportReport:
     """Counts while a drop is read, and gives the summary afterwards.
 
     Calls in the source are counted a conversation at a time: a call that stands in two records of one conversation,
-    or in two that follow each other, counts once.
+    or in two that follow each other, counts once. Conversations of a log go on in turn: calls with an ID that no other
+    call has are remembered for longer.
     """
 
     unmapped: UnmappedFields = field(default_factory=UnmappedFields)
@@ -245,6 +251,7 @@ class ImportReport:
     _tokens: list[tuple[int | None, int | None, float | None, bool]] = field(default_factory=list)
     _calls_now: set[str] = field(default_factory=set)
     _calls_before: set[str] = field(default_factory=set)
+    _named_calls: deque[set[str]] = field(default_factory=lambda: deque(maxlen=2 * IN_TURN))
     _results_now: set[str] = field(default_factory=set)
     _results_before: set[str] = field(default_factory=set)
     _tool_spans: set[str] = field(default_factory=set)
@@ -311,7 +318,8 @@ class ImportReport:
         data = record.data if isinstance(record.data, dict | list) else orjson.loads(record.raw)
         self._lists_tools = isinstance(data, dict) and bool(data.get("tools_used"))
         census = census_of(data)
-        self._counts["marks"] += len(census.calls - self._calls_now - self._calls_before)
+        fresh = census.calls - self._calls_now - self._calls_before
+        self._counts["marks"] += sum(not any(call in named for named in self._named_calls) for call in fresh)
         self._calls_now |= census.calls
         self._counts["results_in_source"] += len(census.results - self._results_now - self._results_before)
         self._results_now |= census.results
@@ -328,6 +336,7 @@ class ImportReport:
         self._counts["rejected_results"] += len(census.results & (self._results_now | self._results_before))
 
     def _add(self, trajectory: Trajectory) -> None:
+        self._named_calls.append({call for call in self._calls_before if len(call) >= _UNIQUE and "\0" not in call})
         self._calls_before, self._calls_now = self._calls_now, set()
         self._results_before, self._results_now = self._results_now, set()
         counts = _counts_of(trajectory)

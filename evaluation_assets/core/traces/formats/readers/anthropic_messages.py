@@ -19,6 +19,7 @@ from evaluation_assets.core.traces.formats.conversation import (
     confirmed,
     each_conversation,
     goes_on,
+    has_answer,
     record_of,
     run_of,
     trajectory_from,
@@ -97,7 +98,9 @@ def detect(sample: Sample) -> bool:
 
 def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
     """Yield one trajectory or rejection per conversation."""
-    return each_conversation(files, _belongs, partial(trajectory_of, unmapped), _conversation_of)
+    return each_conversation(
+        files, _belongs, partial(trajectory_of, unmapped), _conversation_of, in_turn=_is_later_request
+    )
 
 
 def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any]) -> Trajectory:
@@ -327,7 +330,15 @@ def _belongs(earlier: Any, later: Any) -> bool:
     if _response_in(earlier) is None or _response_in(later) is None:
         return False
     before, after = _request_in(earlier).get("messages"), _request_in(later).get("messages")
-    return isinstance(before, list) and isinstance(after, list) and goes_on(before, after)
+    return isinstance(before, list) and isinstance(after, list) and goes_on(before, after, _response_in(earlier))
+
+
+def _is_later_request(data: Any) -> bool:
+    """Whether a record of a log is a request of a conversation that began before."""
+    data = _unlogged(data)
+    if not isinstance(data, dict) or _response_in(data) is None:
+        return False
+    return has_answer(list_in(_request_in(data).get("messages")))
 
 
 def _unlogged(data: Any) -> Any:

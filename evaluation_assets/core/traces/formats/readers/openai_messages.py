@@ -19,6 +19,7 @@ from evaluation_assets.core.traces.formats.conversation import (
     confirmed,
     each_conversation,
     goes_on,
+    has_answer,
     record_of,
     run_of,
     trajectory_from,
@@ -57,7 +58,7 @@ from evaluation_assets.core.traces.formats.readers.openai_responses import is_it
 from evaluation_assets.core.traces.formats.run_usage import cost_in_record, usage_in_record, with_cost
 from evaluation_assets.core.traces.formats.transcript import Said, one_line, total
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
-from evaluation_assets.core.traces.formats.untyped import at, object_in
+from evaluation_assets.core.traces.formats.untyped import at, list_in, object_in
 from evaluation_assets.core.traces.formats.usage import usage_of
 from evaluation_assets.core.traces.trajectories.model import Trajectory, Usage
 
@@ -94,7 +95,9 @@ def detect(sample: Sample) -> bool:
 
 def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
     """Yield one trajectory or rejection per conversation."""
-    return each_conversation(files, _belongs, partial(trajectory_of, unmapped), _conversation_of, chats_in)
+    return each_conversation(
+        files, _belongs, partial(trajectory_of, unmapped), _conversation_of, chats_in, _is_later_request
+    )
 
 
 def trajectory_of(
@@ -222,11 +225,24 @@ def _belongs(earlier: Any, later: Any) -> bool:
     if _is_message(earlier):
         return _is_message(later)
     earlier, later = (with_choices(data, *_RESPONSES) for data in (earlier, later))
-    logged = all(
-        isinstance(data, dict) and any(key in data for key in (*_RESPONSES, "choices", "message"))
-        for data in (earlier, later)
-    )
-    return logged and goes_on(_request_messages(earlier), _request_messages(later))
+    logged = _is_logged(earlier) and _is_logged(later)
+    return logged and goes_on(_request_messages(earlier), _request_messages(later), _answer_in(earlier))
+
+
+def _is_logged(data: Any) -> bool:
+    return isinstance(data, dict) and any(key in data for key in (*_RESPONSES, "choices", "message"))
+
+
+def _is_later_request(data: Any) -> bool:
+    """Whether a record of a log is a request of a conversation that began before."""
+    return _is_logged(data) and has_answer(_request_messages(data))
+
+
+def _answer_in(data: Any) -> Any:
+    """The first answer in a log of a request with its response."""
+    response = data if "choices" in data else next((data[key] for key in _RESPONSES if key in data), None)
+    choices = list_in(at(response, "choices") or at(at(response, "body"), "choices"))
+    return at(choices[0], "message") if choices else None
 
 
 def _holds_messages(record: Any) -> bool:
