@@ -104,6 +104,11 @@ def in_total(quotes: Iterable[Quote]) -> Quote:
     )
 
 
+def least_usd(quotes: Iterable[Quote]) -> float:
+    """US dollars that quotes are expected to cost at least: those whose price is unknown cost something besides."""
+    return sum_of(each.expected.usd for each in quotes) or 0.0
+
+
 def _sum(amounts: Sequence[Amount]) -> Amount:
     return Amount(
         calls=sum(each.calls for each in amounts),
