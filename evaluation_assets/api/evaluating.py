@@ -25,7 +25,7 @@ from evaluation_assets.core.intake.copying.suites import take_in_suite
 from evaluation_assets.core.intake.drops import Drop
 from evaluation_assets.core.intake.preprocessing.rules import OnViolation, Settings
 from evaluation_assets.core.judging.panel import Panel, load_panel, panel_of
-from evaluation_assets.core.judging.quotes import in_total
+from evaluation_assets.core.judging.quotes import least_usd
 from evaluation_assets.core.judging.rubrics.model import load_rubrics
 from evaluation_assets.core.pipeline.settings import load_settings
 from evaluation_assets.core.system.configuration import Section, validated
@@ -93,8 +93,8 @@ def evaluate(
         for_suite = _Suite.of(suite)
         check_usable(installation, chosen)
         paid = PaidEvaluation(installation, chosen.asking(), settings, for_suite.name)
-        paid.check_budget(budget, budget_calls)
         looked_at = _looked_at(source, one_drop, format)
+        paid.check_budget(budget, budget_calls, lambda: [looked_at])
         paid.check_keys([looked_at])
         if budget is None and budget_calls is None:
             _check_price(paid, chosen, looked_at)
@@ -165,7 +165,7 @@ def _check_price(paid: PaidEvaluation, panel: Panel, drop: Drop) -> None:
     """The rule of the command without a terminal: above `ask_above_usd`, a budget is needed."""
     if paid.is_free:
         return
-    expected = in_total(paid.quotes([drop]).values()).expected.usd or 0.0
+    expected = least_usd(paid.quotes([drop]).values())
     if expected > panel.ask_above_usd:
         raise QuoteTooHigh(
             f"the quote of ${expected:.4g} for {drop.key} is above the panel's ask_above_usd: {panel.ask_above_usd:g}; "

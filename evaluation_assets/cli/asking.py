@@ -43,7 +43,13 @@ def agreed(
     if spending.dry_run:
         echo(*about, *(f"judge {name}: {quote_line(quote)}" for name, quote in quotes().items()))
         sys.exit(0)
-    check_budget(panel, judges, spending.budget_usd, spending.budget_calls)
+    check_budget(
+        panel,
+        judges,
+        spending.budget_usd,
+        spending.budget_calls,
+        lambda unpriced: [judge for judge in unpriced if quotes()[judge.name].expected.calls],
+    )
     if lacks_keys(panel):
         check_keys(panel, sum(quote.expected.calls for quote in quotes().values()))
     limited = spending.budget_usd is not None or spending.budget_calls is not None

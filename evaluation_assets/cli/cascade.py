@@ -10,8 +10,8 @@ from evaluation_assets.cli.options import FiniteRange, with_panel
 from evaluation_assets.cli.output import echo, refuse
 from evaluation_assets.core.judging.cascade.evidence import read_evidence
 from evaluation_assets.core.judging.cascade.fitted import (
-    LABELS,
     FittedCascade,
+    later_judges,
     read_cascade,
     write_cascade,
 )
@@ -74,7 +74,7 @@ def fit(
         pass_score=load_settings(home.gate_file).review.pass_score,
     )
     write_cascade(home.cascade_file, cascade)
-    _print(home, cascade, drops)
+    _print(home, panel, cascade, drops)
     echo(f"Written to {home.cascade_file}; later runs ask each stage only about what no stage before it accepts.")
 
 
@@ -87,14 +87,15 @@ def show(drops: tuple[str, ...], home: Installation, panel: Panel) -> None:
     if cascade is None:
         refuse(f"there is no {home.cascade_file}; fit one: evaluation-assets cascade fit DROP...")
     _check(home, drops, [judge for stage in cascade.stages for judge in stage][:1])
-    _print(home, cascade, drops)
+    _print(home, panel, cascade, drops)
 
 
-def _print(home: Installation, cascade: FittedCascade, drops: tuple[str, ...]) -> None:
+def _print(home: Installation, panel: Panel, cascade: FittedCascade, drops: tuple[str, ...]) -> None:
     echo(*promise_lines(cascade))
     if drops:
-        later = [] if cascade.reference == LABELS else [cascade.reference]
-        judges = [*(judge for stage in cascade.stages for judge in stage), *later]
+        judges = [judge for stage in cascade.stages for judge in stage]
+        later = [cascade.reference] if cascade.reference in later_judges(panel.cascade) else []
+        judges += later
         said = read_evidence(home, drops, judges, pass_score=cascade.pass_score)
         echo(*savings_lines(cascade, savings_of(cascade, said, later), len(drops)))
 

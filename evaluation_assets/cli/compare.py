@@ -57,6 +57,8 @@ def compare(
     pairing = paired_runs(home, baseline, current)
     if pairing.changed:
         warn(f"not compared, because the text of the task differs: {', '.join(pairing.changed)}")
+    if pairing.alone:
+        warn(f"not compared: {counted(pairing.alone, 'run')} of tasks that the other drop lacks, or has fewer runs of")
     if not pairing.pairs:
         refuse(f"{baseline} and {current} have no task in common")
     ask = partial(preference_by, home=home, baseline=baseline, current=current, pairs=pairing.pairs)

@@ -13,7 +13,7 @@ from evaluation_assets.cli.quotes import dollars, quote_line
 from evaluation_assets.cli.requested_sessions import RequestedSessions, inspected
 from evaluation_assets.core.intake.copying.drops import inspect
 from evaluation_assets.core.intake.drops import Drop
-from evaluation_assets.core.judging.quotes import Quote, in_total
+from evaluation_assets.core.judging.quotes import Quote, in_total, least_usd
 
 if TYPE_CHECKING:
     from evaluation_assets.runs.paid import PaidEvaluation
@@ -37,16 +37,17 @@ def ask_for_consent(
     if agreed and (quiet or not on_terminal):
         return
     quotes = quoted()
-    total = in_total(quotes.values())
+    total, least = in_total(quotes.values()), least_usd(quotes.values())
     if total.expected.usd == 0:
         return
-    if not on_terminal and (total.expected.usd or 0.0) <= ask_above_usd:
+    if not on_terminal and least <= ask_above_usd:
         return
     for name, quote in quotes.items():
         echo(f"judge {name}: {quote_line(quote)}", err=True)
     if not on_terminal:
         refuse(
-            f"the quote of {dollars(total.expected.usd)} is above ask_above_usd: {ask_above_usd:g} in "
+            f"the quote of {'at least ' if total.expected.usd is None else ''}{dollars(least)} is above "
+            f"ask_above_usd: {ask_above_usd:g} in "
             "panel.yaml; add --yes, or limit it with --budget USD"
         )
     if not agreed and not click.confirm("Evaluate?", err=True):

@@ -5,6 +5,7 @@ import shutil
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import NoReturn
@@ -204,17 +205,22 @@ def _check(asked: RequestedEvaluation, drops: list[Drop] | None) -> None:
     check_usable(asked.home, asked.panel)
     suite = None if asked.suite is None else asked.suite.resolve().stem
     paid = PaidEvaluation(asked.home, asked.asked_panel, asked.settings, suite, asked.selection)
-    paid.check_budget(asked.budget_usd, asked.budget_calls)
+
+    @cache
+    def looked_at() -> list[Drop]:
+        if drops is not None:
+            return drops
+        return drops_of(asked.inputs, asked.sessions, one_drop=asked.one_drop, format_name=asked.format_name)
+
+    paid.check_budget(asked.budget_usd, asked.budget_calls, looked_at)
     if paid.lacks_keys or not paid.is_free:
-        if drops is None:
-            drops = drops_of(asked.inputs, asked.sessions, one_drop=asked.one_drop, format_name=asked.format_name)
-        paid.check_keys(drops)
+        paid.check_keys(looked_at())
         for line in () if asked.quiet else without_keys(missing_keys(asked.asked_panel)):
             warn(line)
         limited = asked.budget_usd is not None or asked.budget_calls is not None
         above = asked.panel.ask_above_usd
         ask_for_consent(
-            lambda: counted_quotes(paid, drops), above, limited=limited, agreed=asked.agreed, quiet=asked.quiet
+            lambda: counted_quotes(paid, looked_at()), above, limited=limited, agreed=asked.agreed, quiet=asked.quiet
         )
 
 

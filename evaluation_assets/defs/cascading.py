@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from evaluation_assets.core.judging.cascade.fitted import FittedCascade
+from evaluation_assets.core.judging.cascade.fitted import FittedCascade, later_judges
 from evaluation_assets.core.judging.cascade.savings import left_to_people
 from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.lake.tables import Table
@@ -25,8 +25,7 @@ class Cascading:
 
     def version(self, judge: str) -> str:
         """The same for what a judge is asked; empty for judges that are asked about everything."""
-        later = {name for stage in self.stages[1:] for name in stage}
-        return self.fingerprint if judge in later else ""
+        return self.fingerprint if judge in later_judges(self.stages) else ""
 
     def gates(
         self, home: Installation, drop: str, table: Table, judges: Sequence[Judge], warn: Callable[[str], object]

@@ -94,15 +94,26 @@ class PaidEvaluation:
         judges = judges_of(self.panel, self.home.ledger_url)
         return [judge for judge in judges if _can_cost(judge)]
 
-    def check_budget(self, budget_usd: float | None, budget_calls: int | None) -> None:
-        """Check that a budget limits what it is for.
+    def check_budget(
+        self, budget_usd: float | None, budget_calls: int | None, drops: Callable[[], Sequence[Drop]] | None = None
+    ) -> None:
+        """Check that a budget limits what it is for. Judges whose replies about the drops are all in the ledger pay
+        nothing; without drops, no reply is known.
 
         Raises:
-            InvalidPanel: only US dollars are limited, and the price of a model is unknown.
+            InvalidPanel: only US dollars are limited, and the price of a model that would be asked is unknown.
             InvalidSelection: `select` names no asset of an evaluation.
+            InvalidDrop: there is nothing that can be read.
         """
+
+        def asked(judges: Sequence[Judge]) -> Sequence[Judge]:
+            if drops is None:
+                return judges
+            new = {calls.judge for calls in self._calls(drops(), judges) if calls.new}
+            return [judge for judge in judges if judge.name in new]
+
         if self._selects_verdicts():
-            check_budget(self.panel, self._priced, budget_usd, budget_calls)
+            check_budget(self.panel, self._priced, budget_usd, budget_calls, asked)
 
     def _selects_verdicts(self) -> bool:
         if self.select is None:
@@ -133,13 +144,22 @@ def check_keys(panel: Panel, calls: int) -> None:
         )
 
 
-def check_budget(panel: Panel, judges: Sequence[Judge], budget_usd: float | None, budget_calls: int | None) -> None:
-    """Check that a budget limits what it is for.
+def check_budget(
+    panel: Panel,
+    judges: Sequence[Judge],
+    budget_usd: float | None,
+    budget_calls: int | None,
+    asked: Callable[[Sequence[Judge]], Sequence[Judge]],
+) -> None:
+    """Check that a budget limits what it is for. `asked` are those of some judges that would ask their models.
 
     Raises:
-        InvalidPanel: only US dollars are limited, and the price of a model is unknown.
+        InvalidPanel: only US dollars are limited, and the price of a model that would be asked is unknown.
     """
-    if budget_usd is not None and budget_calls is None and (missing := unknown_prices(panel, judges)):
+    if budget_usd is None or budget_calls is not None:
+        return
+    unpriced = _without_price(judges)
+    if missing := unknown_prices(panel, asked(unpriced) if unpriced else ()):
         raise InvalidPanel(f"the price of {', '.join(missing)} is unknown, {NO_LIMIT}")
 
 
@@ -153,13 +173,7 @@ def _has_key(variable: str | None) -> bool:
 
 def unknown_prices(panel: Panel, judges: Sequence[Judge]) -> list[str]:
     """The judges, and the model of embeddings, whose price nobody knows, as messages name them."""
-    unknown = [
-        f"judge {judge.name} ({judge.model})"
-        for judge in judges
-        if judge.provider not in WITHOUT_MODEL
-        and (model := model_of(judge)) is not None
-        and model.pricing.cost(_SOME) is None
-    ]
+    unknown = [f"judge {judge.name} ({judge.model})" for judge in _without_price(judges)]
     embeddings = panel.embeddings
     if embeddings is not None and embeddings.provider != "local":
         from evaluation_assets.core.sections.sessions.embedding_similarity import pricing_of  # noqa: PLC0415
@@ -167,6 +181,10 @@ def unknown_prices(panel: Panel, judges: Sequence[Judge]) -> list[str]:
         if pricing_of(embeddings).cost(_SOME) is None:
             unknown.append(f"the embeddings ({embeddings.model})")
     return unknown
+
+
+def _without_price(judges: Sequence[Judge]) -> list[Judge]:
+    return [judge for judge in judges if (model := model_of(judge)) is not None and model.pricing.cost(_SOME) is None]
 
 
 def missing_keys(

@@ -200,6 +200,16 @@ def test_tasks_whose_texts_differ_are_not_compared(asked: Asked) -> None:
     assert "the text of the task differs: t0" in problem
 
 
+def test_runs_without_a_partner_are_counted(asked: Asked) -> None:
+    file = asked.home.parent / "twice.jsonl"
+    file.write_bytes(runs("yes", "yes") + runs("no"))  # t0 twice
+    assert command("evaluate", file, "--quiet", home=asked.home).returncode in (0, 1)
+    _, said, problem = asked.run("short", "twice")
+    assert "2 pairs of 2 tasks" in said
+    assert f"not compared: {TASKS - 2 + 1} runs of tasks that the other drop lacks, or has fewer runs of" in problem
+    assert "not compared" not in asked.run("short", "long")[2]
+
+
 def test_metrics_are_compared_as_the_gate_does(asked: Asked) -> None:
     done = command("compare", "short", "long", "--format", "json", home=asked.home)
     assert done.returncode == 0, done.stderr

@@ -79,6 +79,17 @@ def test_without_a_terminal_a_quote_above_the_limit_needs_consent_or_a_budget(
     assert len(server.requests()) == 2 * (CLIPS + 3)
 
 
+def test_a_judge_of_unknown_price_does_not_hide_what_another_costs(tmp_path: Path, server: ModelServer) -> None:
+    judges = [judge(server), judge(server, "two", price=None)]
+    given = arguments(tmp_path, server, {"ask_above_usd": 0.0001, "judges": judges})
+    refused = cli("evaluate", *given)
+    assert refused.returncode == 2
+    assert "the quote of at least $" in refused.stderr and "is above ask_above_usd: 0.0001" in refused.stderr
+    with pytest.raises(ea.QuoteTooHigh):
+        ea.evaluate(given[0], panel=given[4], home=tmp_path / "home")
+    assert server.requests() == []
+
+
 def test_nobody_is_asked_to_pay_for_a_judge_of_a_drop_that_was_never_evaluated(
     tmp_path: Path, server: ModelServer
 ) -> None:
@@ -151,6 +162,25 @@ def test_a_budget_that_limits_nothing_is_refused_before_any_call(tmp_path: Path,
     assert "`price`" in refused.stderr and "--budget-calls" in refused.stderr
     assert server.requests() == []
     assert not list((tmp_path / "home" / "drops").glob("*.jsonl"))
+
+
+def test_a_budget_of_money_asks_for_no_price_where_the_ledger_has_every_reply(
+    tmp_path: Path, server: ModelServer
+) -> None:
+    given = arguments(tmp_path, server, price=None)
+    assert cli("evaluate", *given).returncode in (0, 1)
+    asked = len(server.requests())
+    again = cli("evaluate", *given, "--as", "again", "--budget", "0.01")
+    assert again.returncode in (0, 1), again.stderr
+    result = ea.evaluate(given[0], panel=given[4], home=tmp_path / "home", name="more", budget=0.01)
+    assert result.drop == "more"
+    attack = ["panel", "attack", "one", *given[1:]]
+    assert cli(*attack, "--budget", "0.01").returncode == 2
+    assert len(server.requests()) == asked
+    assert cli(*attack, "--yes").returncode in (0, 1)
+    asked = len(server.requests())
+    assert cli(*attack, "--budget", "0.01").returncode in (0, 1)
+    assert len(server.requests()) == asked
 
 
 def test_a_budget_of_calls_limits_a_judge_without_a_price(tmp_path: Path, server: ModelServer) -> None:

@@ -109,8 +109,11 @@ def test_a_regressed_drop_fails_the_blocking_check_and_the_report_says_why(
     assert gate["verdict"] == "fail"
     assert {each["task_id"] for each in gate["fallen_tasks"]} == {f"task-{number}" for number in range(1, TASKS)}
     folder = accepted.home.reports("s/worse")
-    assert "worse than the baseline" in (folder / "report.html").read_text()
-    assert "**fail**" in (folder / "report.md").read_text()
+    page, text = ((folder / f"report.{name}").read_text() for name in ("html", "md"))
+    assert "worse than the baseline" in page and "**fail**" in text
+    assert "Scores are means over tasks, without each judge’s leniency" in page, "other sections have it"
+    assert "Means over tasks, without each judge’s leniency" in page
+    assert "Scores are means over tasks, without each judge's leniency" in text
 
 
 def test_a_recorded_pair_of_runs_is_inconclusive_and_three_tasks_fell(installation: Workspace) -> None:

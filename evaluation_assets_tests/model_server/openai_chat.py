@@ -83,7 +83,10 @@ class OpenAI:
             hits += len(chain) == hits and state in prefixes
             chain.append(state)
         cached = hits * STEP if hits * STEP >= MINIMUM else 0
-        return {"prompt_tokens": tokens(len(text)), "prompt_tokens_details": {"cached_tokens": cached}}, chain
+        sent = tokens(len(text))
+        written = sent - cached if sent >= MINIMUM else 0
+        details = {"cached_tokens": cached, "cache_write_tokens": written}
+        return {"prompt_tokens": sent, "prompt_tokens_details": details}, chain
 
     @staticmethod
     def reply(

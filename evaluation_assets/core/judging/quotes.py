@@ -104,6 +104,11 @@ def in_total(quotes: Iterable[Quote]) -> Quote:
     )
 
 
+def least_usd(quotes: Iterable[Quote]) -> float:
+    """US dollars that quotes are expected to cost at least: those whose price is unknown cost something besides."""
+    return sum_of(each.expected.usd for each in quotes) or 0.0
+
+
 def _sum(amounts: Sequence[Amount]) -> Amount:
     return Amount(
         calls=sum(each.calls for each in amounts),
@@ -149,8 +154,7 @@ def question_bytes(request: Request, turns: Sequence[Message]) -> int:
 def quote(questions: Sequence[Question], settings: ModelSettings, pricing: Pricing) -> Quote:
     """What questions to a model cost."""
     abilities = capabilities_of(settings.provider, settings.model)
-    writes = abilities.protocol == "anthropic"
-    expected = [_expected(each, writes=writes) for each in questions]
+    expected = [_expected(each, marked=abilities.protocol == "anthropic") for each in questions]
     plain = [TokenUsage(input_tokens=each.input_tokens, output_tokens=each.output_tokens) for each in expected]
     most = [_most(each, settings) for each in questions]
     longer = [(tokens, 2 * reply) for tokens, reply in most]
@@ -181,16 +185,19 @@ def _each_once(price: Callable[[_T], float | None], priced: Sequence[_T]) -> lis
     return [known[each] for each in priced]
 
 
-def _expected(question: Question, *, writes: bool) -> TokenUsage:
-    """Where the cache is written at marks, all up to the last mark is served; elsewhere it is served in steps."""
+def _expected(question: Question, *, marked: bool) -> TokenUsage:
+    """Where the cache is written at marks, all up to the last mark is served; elsewhere it is served in steps.
+
+    What is not served is written. Claude and, from gpt-5.6 on, OpenAI charge more for that than for other input.
+    """
     tokens = round(question.size / question.bytes_per_token) + question.images
     cached = round(question.shared / question.bytes_per_token)
-    cached = cached if writes else cached // _CACHE_STEP * _CACHE_STEP
+    cached = cached if marked else cached // _CACHE_STEP * _CACHE_STEP
     cached = cached if cached >= _LEAST_CACHED else 0
     return TokenUsage(
         input_tokens=tokens,
         cached_tokens=cached,
-        cache_write_tokens=tokens - cached if writes and tokens >= _LEAST_CACHED else 0,
+        cache_write_tokens=tokens - cached if tokens >= _LEAST_CACHED else 0,
         output_tokens=question.reply,
     )
 

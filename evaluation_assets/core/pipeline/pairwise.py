@@ -26,10 +26,14 @@ class RunPair:
 
 @dataclass(frozen=True, slots=True)
 class Pairing:
-    """The pairs of two drops. `changed` are tasks that both have with different texts, which are not compared."""
+    """The pairs of two drops. `changed` are tasks that both have with different texts, which are not compared.
+
+    `alone` counts the runs of other tasks, of either drop, that have no partner.
+    """
 
     pairs: tuple[RunPair, ...]
     changed: tuple[str, ...]
+    alone: int
 
     @property
     def tasks(self) -> int:
@@ -82,7 +86,8 @@ def paired_runs(home: Installation, baseline: str, current: str) -> Pairing:
         if task not in changed
         for first, second in zip(before[task][1], after[task][1], strict=False)
     )
-    return Pairing(pairs, changed)
+    runs = sum(len(own) for tasks in (before, after) for task, (_, own) in tasks.items() if task not in changed)
+    return Pairing(pairs, changed, runs - 2 * len(pairs))
 
 
 def _by_task(home: Installation, drop: str) -> dict[str, tuple[str, list[str]]]:

@@ -14,7 +14,7 @@ from evaluation_assets.core.judging.cascade.evidence import (
     signals,
     stored_probabilities,
 )
-from evaluation_assets.core.judging.cascade.fitted import FittedCascade
+from evaluation_assets.core.judging.cascade.fitted import FittedCascade, later_judges
 from evaluation_assets.core.judging.judge import Judgement
 from evaluation_assets.core.judging.subjects import Chain
 from evaluation_assets.core.judging.verdicts import Verdict
@@ -134,7 +134,7 @@ class StageGate:
 def stage_gates(
     cascade: FittedCascade, stages: Stages, running: Sequence[str], stored: Mapping[str, Statements]
 ) -> dict[str, StageGate]:
-    """The gates of the judges that run.
+    """The gates of the judges that run. A reference in a later stage comes last: the others were fitted without it.
 
     Args:
         cascade: Fitted for these stages.
@@ -143,6 +143,8 @@ def stage_gates(
         stored: What judges said that do not run now.
     """
     said = {judge: Statements() if judge in running else stored[judge] for stage in stages for judge in stage}
+    if cascade.reference in later_judges(stages):
+        stages = [*cascade.stages, (cascade.reference,)]
     gates: dict[str, StageGate] = {}
     before: dict[str, Statements] = {}
     for stage in stages:

@@ -158,39 +158,34 @@ def _outcomes(values: Sequence[float] | np.ndarray, clusters: Sequence[Hashable]
     return list(by_cluster.values())
 
 
-def sampled_mean(
-    values: Sequence[float],
-    clusters: Sequence[Hashable],
-    weights: Sequence[float] | None = None,
-    population: int | None = None,
-) -> Estimate:
+def sampled_mean(values: Sequence[float], clusters: Sequence[Hashable], population: int) -> Estimate:
     """Mean of a population from a sample of its clusters, all values of a cluster being in the sample or none.
 
-    `weights` are inverse inclusion probabilities; if all are equal this is the plain mean. With `g` sampled clusters of
-    `G` in the population and `d_i = (mean without cluster i - mean)^2`, the standard error is the jackknife,
-    `sqrt((1 - g / G) * (g - 1) / g * sum_i d_i)`; without `population`, `G` is infinite. Degrees of freedom are
-    Satterthwaite's, `(sum_i d_i)^2 / sum_i d_i^2 - 1`, because few clusters can carry most of the variance. Source:
-    Lohr, Sampling: Design and Analysis (3rd ed., 2021), sections 4.1 (ratio of a cluster sample) and 9.3 (jackknife).
+    With `g` sampled clusters of `G` in the population and `d_i = (mean without cluster i - mean)^2`, the standard error
+    is the jackknife, `sqrt((1 - g / G) * (g - 1) / g * sum_i d_i)`. Degrees of freedom are Satterthwaite's,
+    `(sum_i d_i)^2 / sum_i d_i^2 - 1`, because few clusters can carry most of the variance. Without variation there is
+    no interval, unless all clusters are sampled. Source: Lohr, Sampling: Design and Analysis (3rd ed., 2021), sections
+    4.1 (ratio of a cluster sample) and 9.3 (jackknife).
 
     Args:
         values: Sampled values.
         clusters: The cluster of each value, for instance its trajectory.
-        weights: Of each value.
         population: Number of clusters in the population, sampled or not.
     """
     numbers = np.asarray(values, float)
-    weighing = np.ones(len(numbers)) if weights is None else np.asarray(weights, float)
     position = {cluster: index for index, cluster in enumerate(dict.fromkeys(clusters))}
     members = np.fromiter((position[cluster] for cluster in clusters), int, len(clusters))
     size = len(position)
-    sums, weight = np.bincount(members, numbers * weighing), np.bincount(members, weighing)
+    sums, weight = np.bincount(members, numbers), np.bincount(members)
     mean = float(sums.sum() / weight.sum())
     if size < 2:
         return Estimate(mean, None, None, None, size)
     without = (sums.sum() - sums) / (weight.sum() - weight)
     squares = (without - mean) ** 2
-    unseen = 1.0 if population is None else max(0.0, 1 - size / population)
+    unseen = max(0.0, 1 - size / population)
     error = sqrt(unseen * (size - 1) / size * float(squares.sum()))
+    if unseen and error < _NO_VARIATION:
+        return Estimate(mean, error, None, None, size)
     spread = float((squares**2).sum())
     degrees = max(1.0, float(squares.sum()) ** 2 / spread - 1) if spread else size - 1
     half = half_width(error, degrees)

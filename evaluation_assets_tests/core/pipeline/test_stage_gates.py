@@ -17,7 +17,7 @@ from evaluation_assets.core.judging.subjects import Subject
 from evaluation_assets.core.judging.verdicts import Verdict
 from evaluation_assets.core.lake.tables import CLIP_VERDICTS
 from evaluation_assets.core.models.budget import Budget
-from evaluation_assets.core.pipeline.stage_gates import Statements, stage_gates
+from evaluation_assets.core.pipeline.stage_gates import Stages, Statements, stage_gates
 from evaluation_assets.core.pipeline.verdicts import PanelRun
 from evaluation_assets_tests.judging_alone import CLIPS, chains
 
@@ -73,8 +73,13 @@ def cascade() -> FittedCascade:
     )
 
 
-async def judged(cascade: FittedCascade, *judges: Scripted, stored: dict[str, Statements] | None = None) -> dict:
-    gates = stage_gates(cascade, STAGES, [judge.name for judge in judges], stored or {})
+async def judged(
+    cascade: FittedCascade,
+    *judges: Scripted,
+    stored: dict[str, Statements] | None = None,
+    stages: Stages = STAGES,
+) -> dict:
+    gates = stage_gates(cascade, stages, [judge.name for judge in judges], stored or {})
     run = PanelRun(CLIP_VERDICTS, "d", "run", Budget(), lambda _: None, gates)
     found = {}
     async for table in run.judge(judges, lambda _: chains(5)):
@@ -93,6 +98,22 @@ def test_a_later_judge_is_asked_only_about_what_was_not_accepted(cascade: Fitted
     assert [row["clip_index"] for row in rows] == [1] * 5
     assert {row["summary"] for row in rows} == {"1 before"}, "the accepted clip stays in the conversation"
     assert tally.coverage == 1.0, "what it was not asked about is not missing"
+
+
+@pytest.mark.parametrize(
+    "stages",
+    [(("cheap",), ("best", "dear")), (("cheap",), ("best",), ("dear",))],
+    ids=["beside the last", "before it"],
+)
+def test_the_judge_that_the_others_were_fitted_to_comes_last(
+    cascade: FittedCascade, stages: tuple[tuple[str, ...], ...]
+) -> None:
+    fitted = cascade.model_copy(update={"reference": "best"})
+    assert fitted.fits(stages)
+    judges = [Scripted("best"), Scripted("cheap", sure="0"), Scripted("dear", sure="1")]
+    found = asyncio.run(judged(fitted, *judges, stages=stages))
+    assert [row["clip_index"] for row in found["dear"][0]] == [1] * 5
+    assert found["best"][0] == [], "all that is left is accepted by the judge that was fitted"
 
 
 def test_a_judge_that_fails_does_not_keep_later_ones_waiting(cascade: FittedCascade) -> None:

@@ -74,20 +74,13 @@ def test_the_embedded_judge_on_recorded_conversations() -> None:
     assert coverage(scores, 0.4) >= 0.95
 
 
-def test_weights_undo_unequal_shares() -> None:
-    random = np.random.default_rng(3)
-    strata = {"a": (0.1, 0.9), "b": (0.8, 0.3)}  # share, mean
-    population = [(f"{name}{number}", name) for name in strata for number in range(2000)]
-    values = {cluster: strata[name][1] + random.normal(0, 0.05) for cluster, name in population}
-    kept = [(cluster, name) for cluster, name in population if is_sampled(cluster, strata[name][0])]
-    numbers, clusters = [values[cluster] for cluster, _ in kept], [cluster for cluster, _ in kept]
-    weighted = sampled_mean(numbers, clusters, [1 / strata[name][0] for _, name in kept], len(population))
-    assert weighted.mean == pytest.approx(fmean(values.values()), abs=0.03)
-    assert sampled_mean(numbers, clusters).mean == pytest.approx(fmean(numbers))
-    assert abs(fmean(numbers) - fmean(values.values())) > 0.15, "without weights the mean is of another population"
-
-
 def test_a_sample_of_everything_has_no_uncertainty_and_one_cluster_has_no_interval() -> None:
     whole = sampled_mean([0.1, 0.5, 0.9], ["a", "b", "b"], population=2)
     assert (whole.mean, whole.low, whole.high) == (pytest.approx(0.5), pytest.approx(0.5), pytest.approx(0.5))
-    assert sampled_mean([0.1, 0.5], ["a", "a"]).low is None
+    assert sampled_mean([0.1, 0.5], ["a", "a"], population=2).low is None
+
+
+def test_a_sample_that_does_not_vary_has_no_interval() -> None:
+    flat = sampled_mean([1.0] * 20, [f"t{number}" for number in range(20)], population=200)
+    assert (flat.mean, flat.low, flat.high) == (1.0, None, None), "one trajectory in twenty may fail unseen"
+    assert sampled_mean([1.0] * 20, [f"t{number}" for number in range(20)], population=20).low == 1.0

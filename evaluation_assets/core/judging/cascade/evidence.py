@@ -51,13 +51,12 @@ class Evidence:
 class SaidAboutDrops:
     """The evidence on all subjects of some drops, and what the judges' verdicts cost.
 
-    `verdicts` counts by judge those that were given, `costs` holds the known costs. `with_probability` are the judges
-    that report probabilities; of the others the scores are used.
+    `costs` holds by judge and level the known costs. `with_probability` are the judges that report probabilities; of
+    the others the scores are used.
     """
 
     subjects: dict[Key, Evidence] = field(default_factory=dict)
-    verdicts: dict[str, int] = field(default_factory=dict)
-    costs: dict[str, list[float]] = field(default_factory=dict)
+    costs: dict[tuple[str, str], list[float]] = field(default_factory=dict)
     with_probability: tuple[str, ...] = ()
 
     def at(self, level: str) -> dict[Key, Evidence]:
@@ -90,8 +89,6 @@ def read_evidence(
 
 def _add(said: SaidAboutDrops, judge: str, rows: Mapping[Key, Sequence[Row]], pass_score: float) -> None:
     everything = [row for own in rows.values() for row in own]
-    said.verdicts[judge] = len(everything)
-    said.costs[judge] = [row["cost_usd"] for row in everything if row["cost_usd"] is not None]
     has_probability = any(row.get("probabilities") or row.get("distributions") for row in everything)
     if has_probability:
         said.with_probability = (*said.with_probability, judge)
@@ -99,6 +96,8 @@ def _add(said: SaidAboutDrops, judge: str, rows: Mapping[Key, Sequence[Row]], pa
         criteria = tuple(dict.fromkeys(name for row in own for name in row["scores"] or {}))
         evidence = said.subjects.setdefault(key, Evidence(own[0]["rubric"], criteria))
         evidence.criteria = evidence.criteria or criteria
+        known = [row["cost_usd"] for row in own if row["cost_usd"] is not None]
+        said.costs.setdefault((judge, key.level), []).extend(known)
         scored = [row for row in own if row["outcome"] == "scored"]
         evidence.scores[judge] = signals(row["scores"] for row in scored)
         evidence.signals[judge] = signals(

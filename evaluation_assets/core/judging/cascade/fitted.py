@@ -91,6 +91,11 @@ class FittedCascade(Section):
         return self.stages == tuple(stage for stage in own if stage)
 
 
+def later_judges(stages: Sequence[Sequence[str]]) -> set[str]:
+    """The judges that are not asked about everything: those behind the first stage."""
+    return {judge for stage in stages[1:] for judge in stage}
+
+
 def chances(stages: Sequence[Combination], signals: Mapping[str, np.ndarray], kinds: Sequence[str]) -> list[np.ndarray]:
     """By stage and subject, the estimated chance that it passes; NaN where no judge of the stage said anything."""
     by_stage = []

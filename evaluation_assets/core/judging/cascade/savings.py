@@ -1,22 +1,23 @@
 """What each stage of a cascade accepts in a drop, which calls that saves, and what is left to people."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import fmean
+from itertools import pairwise
 
 from evaluation_assets.core.judging.cascade.evidence import Key, SaidAboutDrops, accepting_stages, read_evidence
 from evaluation_assets.core.judging.cascade.fitted import FittedCascade
 from evaluation_assets.core.system.installation import Installation
+from evaluation_assets.core.text.nullable import mean_of, sum_of
 
 
 @dataclass(frozen=True, slots=True)
 class JudgeSavings:
-    """Subjects that a judge is asked about and is spared. `usd` is the mean cost of its verdicts for each spared one;
-    `None` if no cost is known.
+    """Subjects that a judge is spared. `usd` is for each the mean cost of its verdicts at the level, which is more than
+    is saved where the judge is shown the subject with a later one; `None` if no cost is known.
     """
 
     judge: str
-    asked: int
     spared: int
     usd: float | None
 
@@ -42,25 +43,27 @@ def savings_of(cascade: FittedCascade, said: SaidAboutDrops, later: Sequence[str
 
     `later` are judges that are asked about what no stage accepts.
     """
-    accepted = [0] * len(cascade.stages)
+    stages = [*cascade.stages, tuple(later)]
+    spared: list[Counter[str]] = [Counter() for _ in stages]
     undecided: list[Key] = []
     total = 0
     for level in sorted({each.level for each in cascade.criteria if each.threshold is not None}):
         subjects = said.at(level)
         total += len(subjects)
-        for key, stage in zip(subjects, accepting_stages(cascade, level, list(subjects.values())), strict=True):
-            if stage is None:
+        for key, accepts in zip(subjects, accepting_stages(cascade, level, list(subjects.values())), strict=True):
+            if accepts is None:
                 undecided.append(key)
-            else:
-                accepted[stage] += 1
-    asked = [total - sum(accepted[:position]) for position in range(len(accepted))]
-    places = [(judge, asked[position]) for position, stage in enumerate(cascade.stages) for judge in stage]
-    places += [(judge, len(undecided)) for judge in later]
+                continue
+            for behind in spared[accepts + 1 :]:
+                behind[level] += 1
+    counts = [by_level.total() for by_level in spared]
     return Savings(
         total,
-        tuple(asked),
-        tuple(accepted),
-        tuple(_of_judge(judge, count, total - count, said) for judge, count in places),
+        tuple(total - count for count in counts[:-1]),
+        tuple(after - before for before, after in pairwise(counts)),
+        tuple(
+            _of_judge(judge, by_level, said) for stage, by_level in zip(stages, spared, strict=True) for judge in stage
+        ),
         tuple(undecided),
     )
 
@@ -77,6 +80,7 @@ def left_to_people(
     ).undecided_trajectories
 
 
-def _of_judge(judge: str, asked: int, spared: int, said: SaidAboutDrops) -> JudgeSavings:
-    costs = said.costs.get(judge)
-    return JudgeSavings(judge, asked, spared, fmean(costs) * spared if costs else None)
+def _of_judge(judge: str, spared: Counter[str], said: SaidAboutDrops) -> JudgeSavings:
+    means = {level: mean_of(said.costs.get((judge, level), ())) for level in spared}
+    usd = [None if (mean := means[level]) is None else mean * count for level, count in spared.items()]
+    return JudgeSavings(judge, spared.total(), None if None in usd else sum_of(usd))

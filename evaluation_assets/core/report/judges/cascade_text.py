@@ -40,7 +40,7 @@ def savings_lines(cascade: FittedCascade, savings: Savings, drops: int) -> Itera
         len(savings.undecided_trajectories), "trajectory"
     )
     for judge in savings.judges:
-        usd = "cost unknown" if judge.usd is None else f"{judge.usd:.4f} USD"
+        usd = "cost unknown" if judge.usd is None else f"{judge.usd:.4f} USD at the mean cost of its verdicts"
         if judge.spared:
             yield f"  {judge.judge} is spared {judge.spared} of {savings.subjects} subjects ({usd})"
 

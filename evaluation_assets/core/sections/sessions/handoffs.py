@@ -10,6 +10,7 @@ from typing import Any
 from evaluation_assets.core.sections.sessions.flow import Handoff
 from evaluation_assets.core.sections.sessions.interactions import SessionInteraction
 from evaluation_assets.core.text.pattern_sets import PatternSet
+from evaluation_assets.core.traces.trajectories.model import Step
 
 _UNQUOTED = re.compile(
     r"https?://[^\s\"'<>)\]}]+"
@@ -43,8 +44,9 @@ class HandoffFinding:
     """One hand-off.
 
     `needed` are the particulars that the receiver used or asked for and that only the giver knew. `given` are those
-    contained in the giver's message. `asked` is whether the receiver asked a question back, and `added` what the giver
-    then added: what the receiver uses without asking, it may know from elsewhere, such as a conversation of all agents.
+    contained in the giver's message or delegating call. `asked` is whether the receiver asked a question back, and
+    `added` what the giver then added: what the receiver uses without asking, it may know from elsewhere, such as a
+    conversation of all agents.
     """
 
     handoff: Handoff
@@ -83,7 +85,7 @@ def findings(task: str, parts: Sequence[SessionInteraction], handed_over: Sequen
         if part.order in by_target:
             handoff = by_target[part.order]
             listed.append(_finding(handoff, knows[handoff.source.agent_id], own, named))
-            own |= named[handoff.source.order].messages
+            own |= named[handoff.source.order].handed_over
         own |= named[part.order].written | named[part.order].results
     return listed
 
@@ -97,6 +99,14 @@ class _Named:
     @cached_property
     def messages(self) -> frozenset[str]:
         return particulars(self.part.messages)
+
+    @cached_property
+    def handed_over(self) -> frozenset[str]:
+        """What reaches the agent that acts next: also the arguments of a call that the interaction ends with, as agents
+        delegate by calls such as `transfer_to_billing`.
+        """
+        last = self.part.steps[-1:] if self.part.interaction.response is None else ()
+        return self.messages | particulars(argument_values(self.part, last))
 
     @cached_property
     def results(self) -> frozenset[str]:
@@ -114,7 +124,7 @@ def _finding(
 ) -> HandoffFinding:
     source, target = handoff.source, handoff.target
     said = named[target.order]
-    used = particulars(argument_values(target)) | (said.messages - said.results)
+    used = particulars(argument_values(target, target.calls)) | (said.messages - said.results)
     asked = _QUESTION.matches(target.messages[:2000])
     answered = frozenset[str]()
     if asked and target.order + 1 < len(named):
@@ -123,7 +133,7 @@ def _finding(
         if (answer.part.turn, answer.part.agent_id) == (source.turn, source.agent_id):
             answered = answer.messages - said.written
     needed = sorted(((used | answered) & giver_knows) - receiver_knows)
-    handed = named[source.order].messages
+    handed = named[source.order].handed_over
     return HandoffFinding(
         handoff,
         tuple(needed),
@@ -133,10 +143,10 @@ def _finding(
     )
 
 
-def argument_values(part: SessionInteraction) -> str:
-    """The values in the arguments of an interaction's calls, one per line, without parameter names."""
+def argument_values(part: SessionInteraction, steps: Sequence[Step]) -> str:
+    """The values in the arguments of the calls of an interaction's steps, one per line, without parameter names."""
     lines: list[str] = []
-    for step in part.calls:
+    for step in steps:
         if step.call is None:
             continue
         pending: list[Any] = [part.trajectory.arguments(step.call) or part.trajectory.piece(step.call.raw)]

@@ -79,6 +79,8 @@ def test_labels_of_clips_are_fitted_and_what_is_accepted_saves_calls(home: Insta
     assert by_judge["one"].spared == found.accepted[0] > 0
     assert by_judge["one"].usd == pytest.approx(0.01 * found.accepted[0])
     assert by_judge["other"].usd is None
+    line = next(line for line in savings_lines(cascade, found, 1) if "one is spared" in line)
+    assert line.endswith("USD at the mean cost of its verdicts)")
     assert left_to_people(home, "d", cascade, STAGES) == {key.trajectory_id for key in found.undecided}
     assert left_to_people(home, "d", cascade, [["small"], ["one"]]) == set(), "fitted for other stages"
 

@@ -21,6 +21,14 @@ def test_completeness_is_the_share_of_what_was_needed_that_was_given() -> None:
     assert (half.completeness, half.missing) == (0.5, ("kim@example.com",))
 
 
+def test_a_call_that_an_interaction_ends_with_hands_over_its_arguments() -> None:
+    needing = part("b", "ok", call("refund", order="4411", to="kim@example.com"))
+    delegating = call("delegate_to_b", task="Refund order 4411, kim@example.com.")
+    assert handoff(part("a", None, delegating), needing).completeness == 1.0
+    assert handoff(part("a", None, call("transfer_to_b")), needing).completeness == 0.0
+    assert handoff(part("a", "Done, b.", call("look_up", order="4411")), needing).given == (), "it was not said to b"
+
+
 def test_names_of_parameters_are_not_needed() -> None:
     assert handoff(part("a", "Do it."), part("b", "ok", call("refund", order_id_2="x"))).completeness is None
 
