@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from evaluation_assets.core.traces.formats.messages.chat import MADE, role_of
+from evaluation_assets.core.traces.formats.messages.given_beside import given_beside
 from evaluation_assets.core.traces.formats.messages.typed_events import CALLS, EXITS
 from evaluation_assets.core.traces.formats.transcript import as_text
 from evaluation_assets.core.traces.formats.untyped import at, first_text, list_in, object_in, without_none
@@ -36,11 +37,6 @@ _SURELY_SHOWN = RESULTS[:5]
 _OUTCOMES = ("success", "is_error", "isError", "tool_call_id", "call_id")
 CODE = ("code", "command", "cmd", "sql", "sql_query")
 """What is run without a tool that is named."""
-ON_PAGES = (
-    "target", "selector", "element", "element_id", "xpath", "ref", "coordinate", "coordinates", "x", "y", "key",
-    "value", "direction",
-)  # fmt: skip
-"""What an action on a page is given beside its name."""
 _CALL = re.compile(r"\s*([A-Za-z_][\w.-]*)\s*(?:\((.*)\)|\[(.*)\])?\s*", re.DOTALL)
 
 
@@ -66,8 +62,7 @@ def act_in(call: JsonObject) -> JsonObject | None:
     elif given is None and not has_result and (place != "action" or not _is_written_out(inner)):
         return None
     elif given is None and (match := _CALL.fullmatch(inner)) is not None:
-        beside = {key: call[key] for key in ON_PAGES if call.get(key) is not None}
-        name, given = match[1], match[2] or match[3] or beside
+        name, given = match[1], match[2] or match[3] or given_beside(call, (place, *RESULTS, *ERRORS))
     elif given is None:
         name, given = "action", {"action": inner}
     else:
