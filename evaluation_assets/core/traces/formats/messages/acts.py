@@ -17,11 +17,12 @@ from evaluation_assets.core.traces.trajectories.model import JsonObject
 THOUGHTS = ("thought", "thoughts", "reasoning", "thinking", "rationale", "reflection")
 TOOLS = (
     "tool", "tool_name", "toolName", "function_name", "func_name", "action_name", "name", "function", "action", "fn",
+    "api_name",
 )  # fmt: skip
 _IN_ACTIONS = ("name", "tool", "tool_name", "function", "action", "type", "action_type", "command")
 ARGUMENTS = (
     "action_input", "tool_input", "toolInput", "arguments", "args", "input_parameters", "inputParameters",
-    "tool_args", "action_args", "parameters", "params", "kwargs", "input", "inputs",
+    "tool_args", "action_args", "parameters", "params", "kwargs", "input", "inputs", "param_dict",
 )  # fmt: skip
 RESULTS = (
     "observation", "observations", "tool_output", "toolOutput", "tool_result", "result", "output", "outputs",
@@ -95,7 +96,7 @@ def with_fields(messages: Sequence[Any]) -> Iterator[Any]:
         if role_of(message) != "assistant" or any(map(message.get, MADE)):
             yield message
             continue
-        act = act_in({key: value for key, value in message.items() if key not in _OF_MESSAGES})
+        act = _act_of(message)
         if act is None:
             shown = next((message[key] for key in _SURELY_SHOWN if message.get(key)), None)
             yield {key: value for key, value in message.items() if shown is None or key not in _SURELY_SHOWN}
@@ -109,6 +110,15 @@ def with_fields(messages: Sequence[Any]) -> Iterator[Any]:
         if act["shown"] is not None:
             shown = {"content": as_text(act["shown"]), "tool_call_id": call["id"], "error": act["error"]}
             yield {"role": "tool", **without_none(shown)}
+
+
+def is_act(message: JsonObject) -> bool:
+    """Whether a message of an agent is a call in fields of its own."""
+    return role_of(message) == "assistant" and _act_of(message) is not None
+
+
+def _act_of(message: JsonObject) -> JsonObject | None:
+    return act_in({key: value for key, value in message.items() if key not in _OF_MESSAGES})
 
 
 def _opened(message: Any) -> Any:

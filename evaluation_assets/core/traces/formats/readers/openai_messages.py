@@ -24,7 +24,7 @@ from evaluation_assets.core.traces.formats.conversation import (
     trajectory_from,
     usages_by_answer,
 )
-from evaluation_assets.core.traces.formats.messages.acts import with_fields
+from evaluation_assets.core.traces.formats.messages.acts import is_act, with_fields
 from evaluation_assets.core.traces.formats.messages.ag2_history import ag2_events, is_ag2
 from evaluation_assets.core.traces.formats.messages.calls_beside import with_calls_beside
 from evaluation_assets.core.traces.formats.messages.chat import (
@@ -267,7 +267,11 @@ def _is_message(data: Any) -> bool:
         and isinstance(role := data.get("role"), str)
         and meaning_of(role) in _MEANINGS
         and not any(key in data for key in (*LISTS, *_OTHERS))
-        and (any(isinstance(data.get(key), str | list) for key in TEXTS) or any(key in data for key in MADE))
+        and (
+            any(isinstance(data.get(key), str | list) for key in TEXTS)
+            or any(key in data for key in MADE)
+            or is_act(data)
+        )
         and not is_anthropic({"messages": [data]})
         and not has_parts_of_others([data])
     )

@@ -157,6 +157,16 @@ def test_a_step_may_have_the_role_of_its_agent(tmp_path: Path, steps: list[JsonO
     assert [agent.id for agent in run.agents] == (["agent"] if len(steps) == 1 else ["planner", "executor"])
 
 
+def test_calls_with_their_results_may_be_messages_without_words(tmp_path: Path) -> None:
+    path = tmp_path / "dialogue.jsonl"
+    call = {"role": "API", "api_name": "look_up", "param_dict": {"order": 7}, "result": "paid"}
+    lines = [{"role": "User", "text": TASK}, {"role": "AI", "text": "I look."}, call, {"role": "AI", "text": "It is."}]
+    path.write_bytes(b"\n".join(map(orjson.dumps, lines)))
+    (run,) = trajectories(path)
+    assert (run.task, run.final_answer, calls_of(run)) == (TASK, "It is.", CALLS)
+    assert summary_of(path).trust == "complete"
+
+
 def test_the_content_of_a_message_may_be_a_call(tmp_path: Path) -> None:
     act = {"role": "agent", "thought": "I look.", "content": {"action": "look_up", "input": {"order": 7}}}
     path = written(tmp_path, {"history": [ASKED, act, {"role": "environment", "content": "paid"}, SAID]})
