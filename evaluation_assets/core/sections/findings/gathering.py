@@ -141,10 +141,11 @@ def _once(findings: Iterable[Finding]) -> Iterator[Finding]:
 def _of_flags(trajectory: Trajectory, *, is_cut_off: bool) -> Iterator[Finding]:
     """How the run ended. A run that was cut off, by a detector too, has no answer: that is one thing.
 
-    One that reached its limit with its answer lost little by that, and less if it succeeded.
+    Of a run whose source keeps no results, it is not known whether an answer is missing, or was not kept either. One
+    that reached its limit with its answer lost little by that, and less if it succeeded.
     """
     kinds_of_end = {flag: FLAGS[flag] for flag in trajectory.flags if flag in FLAGS}
-    if is_cut_off or "cut_off" in kinds_of_end.values():
+    if is_cut_off or "cut_off" in kinds_of_end.values() or not Course(trajectory).keeps_results:
         kinds_of_end.pop("no_answer", None)
     for flag, kind in kinds_of_end.items():
         is_limit = flag.endswith("_limit")

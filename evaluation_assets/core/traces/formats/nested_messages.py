@@ -33,7 +33,7 @@ from evaluation_assets.core.traces.formats.files.samples import sample_of
 from evaluation_assets.core.traces.formats.isolation import each_own_file
 from evaluation_assets.core.traces.formats.messages.chat import role_of
 from evaluation_assets.core.traces.formats.messages.message_lists import LISTS
-from evaluation_assets.core.traces.formats.messages.named_speakers import may_be_letter, speaker_of
+from evaluation_assets.core.traces.formats.messages.named_speakers import SPEAKERS, may_be_letter, speaker_of
 from evaluation_assets.core.traces.formats.messages.own_counts import confirm_runs
 from evaluation_assets.core.traces.formats.messages.typed_events import are_events
 from evaluation_assets.core.traces.formats.mixed_records import CONVERSATIONS, WHOLE_DOCUMENTS, Aside
@@ -112,7 +112,7 @@ class NestedMessages:
         )
 
     def _detect(self, sample: Sample) -> bool:
-        return are_events(sample.records) or any(map(self._holds, sample.records))
+        return _are_parts(sample.records) or any(map(self._holds, sample.records))
 
     def _read(self, files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
         asides: dict[str, Aside] = {}
@@ -196,7 +196,7 @@ class NestedMessages:
         sample, formats = Sample((data,)), self._runs if role_of(data) or speaker_of(data) else self._records
         return next((name for name, known in formats.items() if known.detect(sample)), None)
 
-    def _kind_of(self, messages: list[Any]) -> str | None:
+    def _kind_of(self, messages: Sequence[Any]) -> str | None:
         """The format of a list of messages with one of an agent among them."""
         if not all(isinstance(message, dict) for message in messages) or not any(map(_is_said, messages)):
             return None
@@ -209,7 +209,7 @@ class NestedMessages:
 
 def _records(file: DropFile) -> Iterator[Record | Rejection]:
     """The records of a file; events of a run, each a record of its own, as one with all events of their session."""
-    if not are_events(sample_of(file).records):
+    if not _are_parts(sample_of(file).records):
         yield from read_records(file)
         return
     sessions: dict[str | None, list[Record]] = {}
@@ -224,22 +224,32 @@ def _records(file: DropFile) -> Iterator[Record | Rejection]:
         yield dataclasses.replace(whole, data=data)
 
 
+def _are_parts(records: Sequence[Any]) -> bool:
+    """Whether records are the events of runs, or have a message of one inside each."""
+    return are_events(records) or _unwrapped(records) is not records
+
+
 def _session_of(event: Any) -> str | None:
     return next((name for key in _SESSIONS if (name := recorded_id(at(event, key))) is not None), None)
 
 
-def _unwrapped(messages: list[Any]) -> list[Any]:
-    """Messages that each stand in an event, as of the Claude Agent SDK, which has an answer block by block."""
+def _unwrapped(messages: Sequence[Any]) -> Sequence[Any]:
+    """Messages that each stand in an event, as of the Claude Agent SDK, which has an answer block by block.
+
+    The agent that says one may stand beside it, and so may its tokens.
+    """
     inner = [at(message, "message") for message in messages]
     if not inner or any(at(message, "role") is None for message in inner):
         return messages
     joined: list[JsonObject] = []
-    for message in inner:
+    for event, message in zip(messages, inner, strict=True):
         before = joined[-1] if joined else {}
         if message.get("id") is not None and message["id"] == before.get("id"):
             joined[-1] = {**message, "content": [*list_in(before.get("content")), *list_in(message.get("content"))]}
-        else:
-            joined.append(message)
+            continue
+        said = role_of(message) == "assistant"
+        about = {"name": first_text(event, *SPEAKERS), "usage": event.get("usage")} if said else {}
+        joined.append({**without_none(about), **message})
     return joined
 
 

@@ -106,6 +106,7 @@ from evaluation_assets.core.traces.formats.readers import (
 from evaluation_assets.core.traces.formats.readers.braintrust import BRAINTRUST
 from evaluation_assets.core.traces.formats.readers.deepeval import DEEPEVAL
 from evaluation_assets.core.traces.formats.readers.opik import OPIK
+from evaluation_assets.core.traces.formats.readers.own_spans import OWN_SPANS
 from evaluation_assets.core.traces.formats.readers.weave import WEAVE
 from evaluation_assets.core.traces.formats.spans.store_export import StoreExport
 from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
@@ -244,13 +245,13 @@ def _is_of_records(known: Format, records: Sample) -> bool:
 _SHIPPED |= {
     known.name: known
     for known in (
+        _else(OWN_SPANS.format()),
         _else(NestedMessages(_SHIPPED, ACTION_STEPS).format()),
         _else(ACTION_STEPS.format()),
         _format_of(react),
         _format_of(dialogue),
     )
 }
-
 
 FORMATS: dict[str, Format] = {**plugged_formats(READERS, frozenset(_SHIPPED), Format), **_SHIPPED}
 """In the order in which they are asked whether a file is theirs: readers of installed packages come first."""
@@ -395,6 +396,5 @@ def read_by(
 
 
 def _broken(problem: Exception, chosen: Format, files: Sequence[DropFile]) -> str:
-    names = ", ".join(file.source for file in files)[:500]
-    told = f"{type(problem).__name__}: {str(problem)[:300]}"
+    names, told = ", ".join(file.source for file in files)[:500], f"{type(problem).__name__}: {str(problem)[:300]}"
     return f"the reader of {chosen.name} failed on {names}: {told}. Please report this with the file."

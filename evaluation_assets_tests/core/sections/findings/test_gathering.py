@@ -14,6 +14,7 @@ from evaluation_assets_tests.core.sections.findings.finding import asked, run
 from evaluation_assets_tests.core.sections.sessions.making import call
 
 READ = call("get_order", '{"status": "sent"}', order_id="W21")
+UNKNOWN = call("get_order", None, order_id="W21")
 
 
 def test_every_issue_has_a_kind() -> None:
@@ -64,6 +65,11 @@ def test_a_run_that_was_cut_off_has_no_second_finding_for_the_answer_that_is_mis
     cut_off = next(each for each in findings_of(replace(ended, flags=("step_limit",))) if each.kind == "cut_off")
     found = findings_of(replace(ended, flags=("no_answer",)), [replace(cut_off, detector="cut_off")])
     assert [each.kind for each in found] == ["cut_off"]
+
+
+def test_a_log_that_keeps_no_results_does_not_tell_that_an_answer_is_missing() -> None:
+    ended = replace(run(asked("Where?", UNKNOWN, UNKNOWN, answer=None)), flags=("no_answer",))
+    assert findings_of(ended, []) == []
 
 
 @pytest.mark.parametrize(

@@ -48,6 +48,8 @@ def _detect(course: Course) -> Iterator[Detected]:
     placed, messages = steps[-1], course.messages
     is_answered = bool(trajectory.final_answer) or (messages and messages[-1].order > placed.order)
     if placed.step.result is None and not trajectory.final_answer:
+        if not course.keeps_results:
+            return
         span = placed.arguments_span
         yield Detected(kind="cut_off", place=placed.place(span), evidence=trajectory.piece(span) or placed.call.name)
     elif not is_answered and messages:
@@ -76,4 +78,4 @@ def _is_farewell(message: str) -> bool:
     return is_short and cues("farewell").matches(message) and not cues("question").matches(message)
 
 
-DETECTOR = Detector(name="cut_off", version="3", kinds=("cut_off",), detect=_detect)
+DETECTOR = Detector(name="cut_off", version="4", kinds=("cut_off",), detect=_detect)

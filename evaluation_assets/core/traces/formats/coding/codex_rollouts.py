@@ -1,7 +1,8 @@
 """Lines of a Codex rollout, the file that the CLI keeps of a session.
 
 What the model and the tools exchanged stands in lines of type `response_item`. Most of it stands a second time in lines
-of type `event_msg`, which are read for what the items lack: exit codes, durations, token counts, interruptions.
+of type `event_msg`, which are read for what the items lack: exit codes, durations, token counts, interruptions, and
+what was said or run where no item has it.
 """
 
 import re
@@ -53,6 +54,9 @@ class Rollout:
         self._reply = Parts()
         self._total = Usage(input_tokens=0, cached_tokens=0, output_tokens=0)
         self._outcomes = _outcomes(lines)
+        items = [object_in(at(line, "payload")) for line in lines if at(line, "type") == "response_item"]
+        self._said_by = {item.get("role") for item in items if item.get("type") == "message"}
+        self._called = {item.get("call_id") for item in items}
         for line in lines[:copies]:
             if isinstance(line, dict):
                 self._copied(Fields(line))
@@ -242,7 +246,23 @@ class Rollout:
             self.session.error = one_line(event.text("message"))
         elif kind == "task_started":
             self.session.error = None
+        elif kind == "agent_message" and "assistant" not in self._said_by:
+            self._reply.texts += filter(None, [event.text("message")])
+        elif kind == "user_message" and "user" not in self._said_by and (asked := event.text("message")):
+            self._flush()
+            self.session.asked(asked)
+        elif kind == "exec_command_end" and event.peek("source") != "user_shell":
+            self._executed(event)
         event.rest()
+
+    def _executed(self, event: Fields) -> None:
+        """A command, unless an item has it."""
+        call_id = event.name("call_id")
+        if call_id in self._called:
+            return
+        self._reply.calls.append(Call(name="shell", id=call_id, arguments={"command": event.value("command")}))
+        shown = event.text("aggregated_output") or event.text("stdout", "stderr")
+        self._output(Fields({"call_id": call_id, "output": shown}))
 
     def _count(self, counted: Fields) -> None:
         """Add the usage since the last count; the counts are totals of the session."""

@@ -30,7 +30,6 @@ from evaluation_assets.core.traces.formats.messages.acts import (
     ARGUMENTS,
     CODE,
     ERRORS,
-    ON_PAGES,
     RESULTS,
     THOUGHTS,
     TOOLS,
@@ -117,11 +116,12 @@ def _holds(data: Any) -> bool:
 
 def _list_of(data: JsonObject) -> str | None:
     """The name of the list in a record: one of events, or of actions the one that has most results."""
-    spoken = (name for name in _EVENTS if are_events(items := list_in(data.get(name))) or _are_exchanges(items))
+    asked = _asked_in(data)
+    listed = ((name, list_in(data.get(name))) for name in _EVENTS)
+    spoken = (name for name, items in listed if are_events(items, is_asked=asked is not None) or _are_exchanges(items))
     if (name := next(spoken, None)) is not None:
         return name
     is_logged = any(str(data.get(key)).lower() in _LEVELS for key in _LOGGED)
-    asked = _asked_in(data)
     known = _results_by_list(data, _LISTS[:-2] if is_logged else _LISTS, asked)
     name = max(known, key=lambda name: known[name], default=None)
     if name is not None:
@@ -199,11 +199,19 @@ def _with_results(items: list[Any]) -> list[Any]:
     for item in items:
         before = merged[-1] if merged else None
         is_result = isinstance(item, dict) and item.keys() <= {*RESULTS, *_OUTCOMES, *_NUMBERS, "timestamp"}
-        if is_result and any(not _has_result(act) for act in _acts(before)):
+        if is_result and _lacks_result(before):
             merged[-1] = {**item, **object_in(before)}
         else:
             merged.append(item)
     return merged
+
+
+def _lacks_result(step: Any) -> bool:
+    """Whether a step is an action without a result; one that has a name alone is an action if a result follows."""
+    acts = list(_acts(step))
+    return (
+        any(not _has_result(act) for act in acts) if acts else act_in({**object_in(step), RESULTS[0]: ""}) is not None
+    )
 
 
 def _acts(step: Any) -> Iterator[JsonObject]:
@@ -264,7 +272,7 @@ def _conversations(data: JsonObject) -> Iterator[Chat]:
     steps = _with_results(list(objects_in(data[name or ""])))
     if name in _CALLS and any(key in data for key in _BESIDE):
         steps, data = _answered(steps, data), without(data, *_BESIDE)
-    has_events = are_events(steps)
+    has_events = are_events(steps, is_asked=asked is not None)
     told = None if has_events or answered else _told_with_the_last(steps)
     if told is not None and not any(map(_has_result, _acts(steps[-1]))):
         steps = [*steps[:-1], without(steps[-1], *TOOLS, *CODE, *ARGUMENTS)]
@@ -344,9 +352,8 @@ def _messages(step: JsonObject, place: str, agent: str | None) -> Iterator[JsonO
     """What an agent thought, said and did in a step, and what came back."""
     calls = [{**act, "id": act["id"] or f"{place} {number}"} for number, act in enumerate(_acts(step))]
     thought = first_text(step, *THOUGHTS) or first_text(at(step, "action"), *THOUGHTS)
-    given = [
-        key for call in calls if isinstance(call["arguments"], dict) for key in call["arguments"] if key in ON_PAGES
-    ]
+    arguments = (call["arguments"] for call in calls if isinstance(call["arguments"], dict))
+    given = [key for given in arguments for key in given if step.get(key) == given[key]]
     read = (
         *given,
         *CALLS,

@@ -1,9 +1,10 @@
 """Runs whose steps are not one list, in the form of steps.
 
-Actions and observations may be lists of their own, which go together by their places. What was retrieved for an answer,
-or the one call before it, may stand beside the question and the answer.
+Actions and observations may be lists of their own, which go together by their places, or pairs in one list. What was
+retrieved for an answer, or the one call before it, may stand beside the question and the answer.
 
 {"task": "Is order 17 paid?", "thoughts": ["I look."], "actions": ["look_up[17]"], "observations": ["paid"]}
+{"task": "Is order 17 paid?", "trajectory": [["look_up[17]", "Order 17 was paid."]]}
 {"question": "Is order 17 paid?", "contexts": ["Order 17 was paid."], "answer": "Yes."}
 """
 
@@ -15,6 +16,8 @@ from evaluation_assets.core.traces.formats.untyped import decoded, first_text, l
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
 _MADE = ("actions", "action_history", "commands", "actions_taken", "executed_actions")
+_IN_PAIRS = ("steps", "trajectory", "history", "actions")
+"""Lists of pairs. A history of pairs of texts may be one of what a user and an agent said."""
 _SHOWN = tuple(name for each in RESULTS for name in (each, f"{each}s"))
 _THOUGHT = tuple(name for each in THOUGHTS for name in (each, f"{each}s"))
 
@@ -56,10 +59,17 @@ def _with_one_call(data: JsonObject, answered: str) -> JsonObject:
 
 
 def _with_paired(data: JsonObject) -> JsonObject:
-    """A record with its paired lists as steps; any other record unchanged.
+    """A record with its paired lists, or the pairs in its list, as steps; any other record unchanged.
 
     Before the first action, there may be an observation more.
     """
+    for name in _IN_PAIRS:
+        items = list_in(data.get(name))
+        first, rest = items[:1], items[1:]
+        if rest and _is_shown(first[0]):
+            return {**data, "first_observation": next(iter(first[0].values())), name: rest}
+        if _are_pairs(items, may_be_chat=name == "history"):
+            return {**data, name: list(map(_step_of, items))}
     made = next((name for name in _MADE if _are_texts(data.get(name))), None)
     shown = next((name for name in _SHOWN if isinstance(data.get(name), list)), None)
     if made is None or shown is None:
@@ -77,6 +87,35 @@ def _with_paired(data: JsonObject) -> JsonObject:
     ]
     others = {key: value for key, value in data.items() if key not in (made, shown, said)}
     return {**others, **({"first_observation": first[0]} if first else {}), "steps": steps}
+
+
+def _is_shown(item: Any) -> bool:
+    """Whether an item is what came back, and nothing else."""
+    return isinstance(item, dict) and len(item) == 1 and next(iter(item)) in _SHOWN
+
+
+def _are_pairs(items: list[Any], *, may_be_chat: bool) -> bool:
+    """Whether all items are an action and what came back, which of two texts are the longer ones."""
+    if not items or not all(map(_is_pair, items)):
+        return False
+    texts = [item for item in items if isinstance(item[0], str)]
+    return not texts or (not may_be_chat and sum(len(made) - len(shown) for made, shown in texts) < 0)
+
+
+def _is_pair(item: Any) -> bool:
+    """Whether an item is an action and what came back."""
+    made, shown = item if isinstance(item, list) and len(item) == 2 else (None, None)
+    return (isinstance(made, str) and isinstance(shown, str)) or (
+        isinstance(made, dict) and "role" not in made and (isinstance(shown, str) or _is_shown(shown))
+    )
+
+
+def _step_of(pair: list[Any]) -> JsonObject:
+    made, shown = pair
+    return {
+        **(made if isinstance(made, dict) else {"action": made}),
+        **(shown if isinstance(shown, dict) else {"observation": shown}),
+    }
 
 
 def _are_texts(actions: Any) -> bool:

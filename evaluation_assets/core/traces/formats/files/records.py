@@ -23,6 +23,7 @@ from evaluation_assets.core.traces.formats.files.json_values import (
     Oversized,
     are_lines,
     as_line,
+    rows_in,
     starts_with_value,
     values_at,
 )
@@ -73,13 +74,23 @@ def _records(path: UPath, source: str) -> Iterator[Record | Rejection]:
                 records = _lines(stream, source)
             for record in records:
                 given += 1
-                yield record
+                yield from _rows_of(record)
     except (ijson.JSONError, UnicodeDecodeError):
         yield from reread_document(path, source, given)
     except (EOFError, OSError, pa.ArrowException) as problem:
         if isinstance(problem, FileNotFoundError | PermissionError):
             raise
         raise damaged(source, problem) from problem
+
+
+def _rows_of(record: Record | Rejection) -> Iterator[Record | Rejection]:
+    """The rows of a record that is a table, or else the record."""
+    rows = [] if isinstance(record, Rejection) else rows_in(record.data)
+    if isinstance(record, Rejection) or rows == [record.data]:
+        yield record
+        return
+    for number, row in enumerate(rows, 1):
+        yield Record(record.source, number, row, as_line(row))
 
 
 def read_items(file: DropFile, *prefixes: str) -> Iterator[Record | Rejection]:

@@ -18,6 +18,7 @@ from evaluation_assets.core.traces.formats.files.json_values import (
     are_lines,
     events_in,
     loaded,
+    rows_in,
     starts_with_value,
 )
 from evaluation_assets.core.traces.formats.files.opening import damaged, opened, read_text
@@ -58,7 +59,8 @@ def _sample_of(file: DropFile) -> Sample:
         raise damaged(file.source, problem) from problem
     if _looks_like_utf_16(beginning[:SHOWN]):
         raise UnreadableDrop(f"{file.source} looks like UTF-16. Convert it to UTF-8.")
-    return Sample(records=_first_records(beginning), text=beginning.decode("utf-8", "replace"))
+    records = tuple(row for record in _first_records(beginning) for row in rows_in(record)[:_SAMPLED])
+    return Sample(records=records, text=beginning.decode("utf-8", "replace"))
 
 
 def text_record(file: DropFile) -> Record | None:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from evaluation_assets.core.traces.formats.messages.chat import MADE, role_of
+from evaluation_assets.core.traces.formats.messages.given_beside import given_beside
 from evaluation_assets.core.traces.formats.messages.typed_events import CALLS, EXITS
 from evaluation_assets.core.traces.formats.transcript import as_text
 from evaluation_assets.core.traces.formats.untyped import at, first_text, list_in, object_in, without_none
@@ -16,11 +17,12 @@ from evaluation_assets.core.traces.trajectories.model import JsonObject
 THOUGHTS = ("thought", "thoughts", "reasoning", "thinking", "rationale", "reflection")
 TOOLS = (
     "tool", "tool_name", "toolName", "function_name", "func_name", "action_name", "name", "function", "action", "fn",
+    "api_name",
 )  # fmt: skip
 _IN_ACTIONS = ("name", "tool", "tool_name", "function", "action", "type", "action_type", "command")
 ARGUMENTS = (
     "action_input", "tool_input", "toolInput", "arguments", "args", "input_parameters", "inputParameters",
-    "tool_args", "action_args", "parameters", "params", "kwargs", "input", "inputs",
+    "tool_args", "action_args", "parameters", "params", "kwargs", "input", "inputs", "param_dict",
 )  # fmt: skip
 RESULTS = (
     "observation", "observations", "tool_output", "toolOutput", "tool_result", "result", "output", "outputs",
@@ -36,11 +38,6 @@ _SURELY_SHOWN = RESULTS[:5]
 _OUTCOMES = ("success", "is_error", "isError", "tool_call_id", "call_id")
 CODE = ("code", "command", "cmd", "sql", "sql_query")
 """What is run without a tool that is named."""
-ON_PAGES = (
-    "target", "selector", "element", "element_id", "xpath", "ref", "coordinate", "coordinates", "x", "y", "key",
-    "value", "direction",
-)  # fmt: skip
-"""What an action on a page is given beside its name."""
 _CALL = re.compile(r"\s*([A-Za-z_][\w.-]*)\s*(?:\((.*)\)|\[(.*)\])?\s*", re.DOTALL)
 
 
@@ -66,8 +63,7 @@ def act_in(call: JsonObject) -> JsonObject | None:
     elif given is None and not has_result and (place != "action" or not _is_written_out(inner)):
         return None
     elif given is None and (match := _CALL.fullmatch(inner)) is not None:
-        beside = {key: call[key] for key in ON_PAGES if call.get(key) is not None}
-        name, given = match[1], match[2] or match[3] or beside
+        name, given = match[1], match[2] or match[3] or given_beside(call, (place, *RESULTS, *ERRORS))
     elif given is None:
         name, given = "action", {"action": inner}
     else:
@@ -100,7 +96,7 @@ def with_fields(messages: Sequence[Any]) -> Iterator[Any]:
         if role_of(message) != "assistant" or any(map(message.get, MADE)):
             yield message
             continue
-        act = act_in({key: value for key, value in message.items() if key not in _OF_MESSAGES})
+        act = _act_of(message)
         if act is None:
             shown = next((message[key] for key in _SURELY_SHOWN if message.get(key)), None)
             yield {key: value for key, value in message.items() if shown is None or key not in _SURELY_SHOWN}
@@ -114,6 +110,15 @@ def with_fields(messages: Sequence[Any]) -> Iterator[Any]:
         if act["shown"] is not None:
             shown = {"content": as_text(act["shown"]), "tool_call_id": call["id"], "error": act["error"]}
             yield {"role": "tool", **without_none(shown)}
+
+
+def is_act(message: JsonObject) -> bool:
+    """Whether a message of an agent is a call in fields of its own."""
+    return role_of(message) == "assistant" and _act_of(message) is not None
+
+
+def _act_of(message: JsonObject) -> JsonObject | None:
+    return act_in({key: value for key, value in message.items() if key not in _OF_MESSAGES})
 
 
 def _opened(message: Any) -> Any:

@@ -11,8 +11,8 @@ from typing import Any
 from evaluation_assets.core.traces.formats.untyped import decoded, first_text, list_in, object_in, objects_in
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
-_PASSED = {1: True, 2: False}
-"""Values of `EvalStatus`: passed and failed. The third says that the case was not evaluated."""
+_PASSED = {1: True, 2: False, "passed": True, "failed": False}
+"""Values of `EvalStatus`: passed and failed. The third is for cases not evaluated; trpc-agent-go has words."""
 _UNNAMED = "agent"
 _ELSEWHERE = (
     "eval_id", "evalId", "final_eval_status", "finalEvalStatus", "overall_eval_metric_results",
@@ -42,8 +42,8 @@ def _session(result: JsonObject) -> JsonObject:
         "scores": {
             name: each.get("score") for each in metrics if (name := first_text(each, "metric_name", "metricName"))
         },
-        "success": _PASSED.get(status) if isinstance(status, int) else None,
-        "reference_answer": _text(_answer(expected[0])) if len(expected) == 1 else None,
+        "success": _PASSED.get(status) if isinstance(status, int | str) else None,
+        "reference_answer": _text(_content_of(_answer(expected[0]))) if len(expected) == 1 else None,
         "events": list_in(session.get("events")) or [event for one in actual for event in _events(one)],
     }
 
@@ -52,11 +52,25 @@ def _events(invocation: JsonObject) -> Iterator[JsonObject]:
     """What was asked, what happened on the way, and the answer, by the agent that spoke last."""
     about = {"invocationId": first_text(invocation, "invocation_id", "invocationId") or ""}
     between = list(_between(object_in(_either(invocation, "intermediate_data", "intermediateData"))))
-    yield {**about, "author": "user", "content": _either(invocation, "user_content", "userContent")}
+    between += _of_tools(list(objects_in(invocation.get("tools"))))
+    yield {**about, "author": "user", "content": _content_of(_either(invocation, "user_content", "userContent"))}
     yield from ({**about, **event} for event in between)
-    answer, last = _answer(invocation), between[-1] if between else {}
+    answer, last = _content_of(_answer(invocation)), between[-1] if between else {}
     if answer and answer != last.get("content"):  # an answer with calls stands among the events too
         yield {**about, "author": first_text(last, "author") or _UNNAMED, "content": answer}
+
+
+def _of_tools(tools: list[JsonObject]) -> Iterator[JsonObject]:
+    """The calls of an invocation with their results, as trpc-agent-go has them."""
+    for key, what, field in (("functionCall", "args", "arguments"), ("functionResponse", "response", "result")):
+        parts = [{key: {"id": one.get("id"), "name": one.get("name"), what: one.get(field)}} for one in tools]
+        yield from [{"author": _UNNAMED, "content": {"parts": parts}}] if parts else []
+
+
+def _content_of(message: Any) -> JsonObject:
+    """A content, or a message of trpc-agent-go with a text as one."""
+    text = object_in(message).get("content")
+    return {"parts": [{"text": text}]} if isinstance(text, str) else object_in(message)
 
 
 def expected_in(data: Any) -> list[tuple[str, list[JsonObject]]]:
@@ -70,7 +84,7 @@ def expected_in(data: Any) -> list[tuple[str, list[JsonObject]]]:
 
 def asked_in(invocation: JsonObject) -> str:
     """What the user says in an invocation."""
-    return _text(object_in(_either(invocation, "user_content", "userContent"))) or ""
+    return _text(_content_of(_either(invocation, "user_content", "userContent"))) or ""
 
 
 def calls_in(invocation: JsonObject) -> list[JsonObject] | None:

@@ -22,6 +22,7 @@ ROLES = {
     "function-call": "assistant", "function-response": "tool",
     "ipython": "tool", "environment": "tool", "bot": "assistant", "chatbot": "assistant", "customer": "user",
     "client": "user", "caller": "user", "usermessage": "user", "apimessage": "assistant", "agent": "assistant",
+    "api": "assistant",
 }  # fmt: skip
 """Meaning of a message's role or type, in lower case too. Any other role may be the name of an agent."""
 

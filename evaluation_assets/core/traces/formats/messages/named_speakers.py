@@ -7,7 +7,7 @@ from evaluation_assets.core.traces.formats.messages.chat import ROLES, TEXTS, me
 from evaluation_assets.core.traces.formats.untyped import first_text
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
-_SPEAKERS = ("speaker", "agent", "agent_name", "agentName", "role_name")
+SPEAKERS = ("speaker", "agent", "agent_name", "agentName", "role_name")
 _SENDERS = ("sender", "sender_name", "from")
 """As letters have them too, which may be part of what agents work on."""
 _OTHERS = ("role", "Role", "_role", "type", "event", "kind", "value", "level", "levelname", "severity", "logger")
@@ -18,12 +18,12 @@ def speaker_of(message: JsonObject) -> str | None:
     """Who says a message; `None` for what is no such message."""
     if any(key in message for key in _OTHERS) or first_text(message, *TEXTS) is None:
         return None
-    return first_text(message, *_SPEAKERS, *_SENDERS)
+    return first_text(message, *SPEAKERS, *_SENDERS)
 
 
 def may_be_letter(message: JsonObject) -> bool:
     """Whether a message names its speaker as a letter does its sender."""
-    return speaker_of(message) is not None and first_text(message, *_SPEAKERS) is None
+    return speaker_of(message) is not None and first_text(message, *SPEAKERS) is None
 
 
 def with_role(message: JsonObject) -> JsonObject:
@@ -31,4 +31,4 @@ def with_role(message: JsonObject) -> JsonObject:
     speaker = speaker_of(message) or ""
     role = meaning_of(speaker)
     known = {"role": role} if role in ROLES.values() else {"role": "assistant", "name": speaker}
-    return {**{key: value for key, value in message.items() if key not in (*_SPEAKERS, *_SENDERS)}, **known}
+    return {**{key: value for key, value in message.items() if key not in (*SPEAKERS, *_SENDERS)}, **known}

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from evaluation_assets.core.traces.formats.messages.chat import meaning_of
+from evaluation_assets.core.traces.formats.messages.given_beside import given_beside, may_be_tool
 from evaluation_assets.core.traces.formats.transcript import as_text
 from evaluation_assets.core.traces.formats.untyped import at, first_text, objects_in, without_none
 from evaluation_assets.core.traces.trajectories.model import JsonObject
@@ -86,10 +87,11 @@ _LEAST = 3
 """Events that a run has at least: what was asked, a call, and what came back."""
 
 
-def are_events(items: Sequence[Any]) -> bool:
+def are_events(items: Sequence[Any], *, is_asked: bool = False) -> bool:
     """Whether these are the events of a run: calls with the names of their tools, results, and no unknown words.
 
-    Without calls, they are what a user and an agent said, and no more.
+    Without calls, they are what a user and an agent said, and no more. Events of any program may be named after what
+    it does: those of an agent say who asked or thought, unless something beside them `is_asked`.
     """
     if not items or not all(isinstance(item, dict) for item in items):
         return False
@@ -104,6 +106,8 @@ def are_events(items: Sequence[Any]) -> bool:
     own = sum(map(_gives_back, makers))
     has_results = "result" in kinds or own > 0
     if len(items) + own < _LEAST:
+        return False
+    if not is_asked and all(map(_is_named_after_tool, items, map(_word_of, items))):
         return False
     return has_results and bool(calls) and all(calls) and not any(first_text(item, *_TEXTS) for item in others)
 
@@ -126,7 +130,8 @@ def messages_of(events: Sequence[JsonObject]) -> Iterator[JsonObject]:
         kind, event = _kind_of(item), _opened(item)
         if kind is None:
             continue
-        about = without_none({key: value for key, value in event.items() if key not in _READ})
+        read = (*_READ, *_given_beside(event)) if kind == "call" else _READ
+        about = without_none({key: value for key, value in event.items() if key not in read})
         by = (
             {"name": agent}
             if kind in ("call", "thought", "assistant") and (agent := first_text(event, *_AGENTS))
@@ -216,7 +221,17 @@ def _kind_of(event: JsonObject) -> str | None:
         return "call" if is_call else "result" if any(event.get(key) is not None for key in _GIVEN_BACK) else None
     word = re.sub(r"(?<=[a-z])(?=[A-Z])|[.-]", "_", kind or "").lower()
     other = "call" if _CALL.fullmatch(word) else "result" if _RESULT.fullmatch(word) else None
-    return _MEANINGS.get(word) or other or _MEANINGS.get(first_text(event, "role") or "")
+    known = _MEANINGS.get(word) or other or _MEANINGS.get(first_text(event, "role") or "")
+    return "call" if known is None and _is_named_after_tool(event, kind) else known
+
+
+def _is_named_after_tool(event: JsonObject, kind: str | None) -> bool:
+    """Whether the kind of an event is the name of the tool that was called in it."""
+    return may_be_tool(kind) and any(event.get(key) is not None for key in _GIVEN_BACK) and bool(_given_beside(event))
+
+
+def _given_beside(event: JsonObject) -> JsonObject:
+    return given_beside(event, _READ)
 
 
 def _makes_calls(item: JsonObject, kind: str | None) -> bool:
@@ -239,11 +254,13 @@ def _was_announced(call: JsonObject, kind: str | None, announced: list[tuple[str
 def _calls(item: JsonObject) -> list[JsonObject]:
     event = _opened(item)
     calls = list(objects_in(event.get("tool_calls"))) or [event]
+    beside = _given_beside(event) or None if calls == [event] else None
+    own = _word_of(item) if _is_named_after_tool(event, _word_of(item)) else None
     made = [
         {
             "id": first_text(call, *_IDS),
-            "name": first_text(call, *_NAMES) or first_text(at(call, "function"), "name"),
-            "arguments": next((call[key] for key in _ARGUMENTS if call.get(key) is not None), None),
+            "name": first_text(call, *_NAMES) or first_text(at(call, "function"), "name") or own,
+            "arguments": next((call[key] for key in _ARGUMENTS if call.get(key) is not None), beside),
         }
         for call in calls
     ]

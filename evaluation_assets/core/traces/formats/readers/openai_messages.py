@@ -25,7 +25,7 @@ from evaluation_assets.core.traces.formats.conversation import (
     trajectory_from,
     usages_by_answer,
 )
-from evaluation_assets.core.traces.formats.messages.acts import with_fields
+from evaluation_assets.core.traces.formats.messages.acts import is_act, with_fields
 from evaluation_assets.core.traces.formats.messages.ag2_history import ag2_events, is_ag2
 from evaluation_assets.core.traces.formats.messages.calls_beside import with_calls_beside
 from evaluation_assets.core.traces.formats.messages.chat import (
@@ -55,6 +55,7 @@ from evaluation_assets.core.traces.formats.readers.anthropic_messages import is_
 from evaluation_assets.core.traces.formats.readers.goose import has_tools
 from evaluation_assets.core.traces.formats.readers.kimi_code import is_mark
 from evaluation_assets.core.traces.formats.readers.openai_responses import is_item
+from evaluation_assets.core.traces.formats.readers.own_spans import is_own_span
 from evaluation_assets.core.traces.formats.run_usage import cost_in_record, usage_in_record, with_cost
 from evaluation_assets.core.traces.formats.transcript import Said, one_line, total
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
@@ -86,7 +87,7 @@ _OTHERS = ("trajectory_format", "simulations", "sessionId", "steps", "intermedia
 
 def detect(sample: Sample) -> bool:
     """Whether a record has chat messages, or is one."""
-    if any(is_of_cline(record) or is_mark(record) or is_event(record) for record in sample.records):
+    if any(is_of_cline(one) or is_mark(one) or is_event(one) or is_own_span(one) for one in sample.records):
         return False
     return not any(is_item(record) or is_init(record) or has_tools(record) for record in sample.records) and any(
         _is_message(record) or _holds_messages(record) for record in sample.records
@@ -282,7 +283,11 @@ def _is_message(data: Any) -> bool:
         and isinstance(role := data.get("role"), str)
         and meaning_of(role) in _MEANINGS
         and not any(key in data for key in (*LISTS, *_OTHERS))
-        and (any(isinstance(data.get(key), str | list) for key in TEXTS) or any(key in data for key in MADE))
+        and (
+            any(isinstance(data.get(key), str | list) for key in TEXTS)
+            or any(key in data for key in MADE)
+            or is_act(data)
+        )
         and not is_anthropic({"messages": [data]})
         and not has_parts_of_others([data])
     )

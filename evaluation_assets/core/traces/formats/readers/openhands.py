@@ -102,7 +102,9 @@ def _output_record(record: Record, unmapped: UnmappedFields) -> Trajectory:
         fields.set_aside("instance", "error_counts")  # the task's row in the dataset
         test, metrics = fields.object("test_result"), fields.object("metrics")
         report = (test if "report" in test else fields).object("report")
-        used = run.usage or usage(cost_usd=metrics.number("accumulated_cost"))
+        cost = metrics.number("accumulated_cost") or None  # 0 of a model whose price is not known
+        used = run.usage or usage(cost_usd=cost)
+        used = replace(used, cost_usd=cost) if used is not None and used.cost_usd is None else used
         metrics.set_aside("costs", "response_latencies", "token_usages", "accumulated_token_usage")
         error = fields.text("error")
         answer = test.text("git_patch") or fields.text("git_patch") or run.final_answer

@@ -1,6 +1,7 @@
 """Transcripts of agents in the manner of ReAct, as text: files, or records with such a text in a field.
 
-A file or record has a run for each question in it.
+A file or record has a run for each question in it. Of a prompt and what was generated for it, those of the prompt are
+examples, except the last.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,6 +21,10 @@ from evaluation_assets.core.traces.trajectories.model import JsonObject, Traject
 NAME = "react"
 DESCRIPTION = "Transcripts in the manner of ReAct: Thought, Action, Observation, in text files or in records"
 DETECTION = "texts with lines that begin with 'Action:' or 'Action 1:', and later with 'Observation'"
+
+
+_GIVEN = ("prompt", "input", "instruction", "context")
+_GENERATED = ("output", "completion", "response", "generation", "generated_text", "model_output", "prediction")
 
 
 def detect(sample: Sample) -> bool:
@@ -65,5 +70,8 @@ def _trajectory(data: JsonObject, unmapped: UnmappedFields) -> Trajectory:
 
 def _told_in(record: Any) -> tuple[str, list[list[JsonObject]]] | None:
     """The first field whose text has actions with observations, and its conversations."""
-    texts = ((key, value) for key, value in object_in(record).items() if isinstance(value, str))
+    texts = [(key, value) for key, value in object_in(record).items() if isinstance(value, str)]
+    given, said = (next((each for each in texts if each[0] in names), None) for names in (_GIVEN, _GENERATED))
+    if given is not None and said is not None and conversations_in(said[1]):
+        return said[0], conversations_in(f"{given[1]}\n{said[1]}")[-1:]
     return next(((key, conversations) for key, text in texts if (conversations := conversations_in(text))), None)

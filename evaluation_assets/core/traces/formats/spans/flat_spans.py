@@ -22,6 +22,8 @@ _TABLE = ("context.", "attributes.")
 _IDS = (("trace_id", "span_id"), ("traceId", "spanId"))
 _LISTS = ("data", "spans")
 _STARTS, _ENDS = ("start_time", "startTimeUnixNano"), ("end_time", "endTimeUnixNano")
+_BESIDE = ("input", "inputs", "output", "outputs")
+"""What spans of one's own have beside their attributes."""
 _UNITS = ((1e11, 1.0), (1e14, 1e3), (1e17, 1e6))
 """Upper limits of times in seconds, milliseconds and microseconds since 1970, in this century; others are in ns."""
 
@@ -51,7 +53,8 @@ def is_span(data: Any) -> bool:
     context = data.get("context")
     if isinstance(context, dict) and _names_a_span(context):
         return True
-    is_timed = any(key in data for key in _STARTS)  # MLflow's are not: its traces have a format of their own
+    # MLflow's have no such times: its traces have a format of their own.
+    is_timed = any(key in data for key in _STARTS) and not any(key in data for key in _BESIDE)
     return is_timed and isinstance(data.get("attributes"), dict) and "name" in data and _names_a_span(data)
 
 
@@ -113,7 +116,7 @@ def flat_span(data: JsonObject, unmapped: UnmappedFields) -> Span:
         fields.set_aside("kind", "links", "id", "__index_level_0__", "flags", "traceState", "durationNano")
         kind = fields.text("span_kind")
         events = [event_of(event) for event in fields.objects("events", "span_events")]
-        start, end = _time(fields, *_STARTS), _time(fields, *_ENDS)
+        start, end = time_in(fields, *_STARTS), time_in(fields, *_ENDS)
         code = status.name("status_code", "code") or fields.text("status_code") or ""
         told = status.text("description", "message") or fields.text("status_message")
         attributes = dict(_flattened(fields.value("attributes")))
@@ -172,7 +175,7 @@ def _flattened(value: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
         yield prefix, value
 
 
-def _time(fields: Fields, *keys: str) -> float | None:
+def time_in(fields: Fields, *keys: str) -> float | None:
     """A time in seconds since 1970, written as text or as a number: pandas has milliseconds, the SDK nanoseconds."""
     key = next((key for key in keys if key in fields), keys[0])
     number = fields.number(key) if not fields.is_text(key) or (fields.text(key) or "").isdecimal() else None

@@ -15,6 +15,7 @@ from evaluation_assets.core.traces.formats.spans.stored import attributes_of
 from evaluation_assets.core.traces.formats.spans.transcripts import each_trace
 from evaluation_assets.core.traces.formats.spans.tree import Span
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
+from evaluation_assets.core.traces.formats.untyped import decoded
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Trajectory
 
 
@@ -52,13 +53,15 @@ class _About:
     scores: list[JsonObject] = field(default_factory=list)
     expected: str | None = None
     success: bool | None = None
+    prompted: set[str | None] = field(default_factory=set)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreExport:
     """What tells the exports of a store, the spans in a record (none in one of another kind), and how one is read.
 
-    `spans` gives a span with the fields of the trace that it stands in, where the export has them apart.
+    `spans` gives a span with the fields of the trace that it stands in, where the export has them apart. `is_own` says
+    that the program has no store: spans may have no trace, and prompts that are texts repeat what was said.
     """
 
     name: str
@@ -66,6 +69,7 @@ class StoreExport:
     detection: str
     spans: Callable[[Any], list[JsonObject]]
     opened: Callable[[Fields], StoredSpan]
+    is_own: bool = False
 
     def format(self) -> Format:
         """The format of this export."""
@@ -86,13 +90,19 @@ class StoreExport:
         for data in spans:
             with unmapped.reading(data, "spans[].") as fields:
                 stored = self.opened(fields)
-            if stored.id is None or stored.trace_id is None:
+            whole = record.source if len(spans) == 1 else f"{record.source}:{record.line}"
+            trace_id = stored.trace_id or (whole if self.is_own else None)
+            if (span_id := stored.id) is None or trace_id is None:
                 raise UnusableRecord("wrong_type", "a span has no id or no trace id")
-            known = about.setdefault(stored.trace_id, _About())
+            known = about.setdefault(trace_id, _About())
             known.scores += stored.scores
             known.expected = known.expected or reference(stored.expected)
             known.success = stored.success if known.success is None else known.success
-            spool.add(_span(stored, stored.id, stored.trace_id, unmapped), record.source, record.line)
+            if self.is_own and stored.kind == "LLM":
+                is_repeated = stored.parent_id in known.prompted and isinstance(decoded(stored.given), str)
+                stored = replace(stored, given=None) if is_repeated else stored
+                known.prompted.add(stored.parent_id)
+            spool.add(_span(stored, span_id, trace_id, unmapped), record.source, record.line)
 
 
 def _span(stored: StoredSpan, span_id: str, trace_id: str, unmapped: UnmappedFields) -> Span:

@@ -5,7 +5,7 @@ from typing import Any
 from evaluation_assets.core.traces.formats.spans.bodies import reply_messages, request_messages, tool_definitions
 from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.traces.formats.untyped import at, decoded, first_text, list_in, object_in, with_numbers
-from evaluation_assets.core.traces.trajectories.model import JsonObject
+from evaluation_assets.core.traces.trajectories.model import JsonObject, Usage
 
 _KINDS = {
     "AGENT": "AGENT",
@@ -75,6 +75,20 @@ def usage_attributes(counts: Any, cost: Any = None) -> JsonObject:
         "gen_ai.usage.cost": counts["cost"],
     }
     return {key: value for key, value in attributes.items() if isinstance(value, int | float)}
+
+
+def attributes_of_usage(used: Usage | None) -> JsonObject:
+    """The attributes of tokens and a cost that are known."""
+    if used is None:
+        return {}
+    known = {
+        "gen_ai.usage.input_tokens": used.input_tokens,
+        "gen_ai.usage.output_tokens": used.output_tokens,
+        "gen_ai.usage.cache_read.input_tokens": used.cached_tokens,
+        "gen_ai.usage.cache_creation.input_tokens": used.cache_write_tokens,
+        "gen_ai.usage.cost": used.cost_usd,
+    }
+    return {key: value for key, value in known.items() if value is not None}
 
 
 def _first(counts: Any, *keys: str) -> Any:

@@ -34,6 +34,12 @@ def test_a_call_without_result_at_the_end_is_cut_off() -> None:
     assert "W21" in evidence
 
 
+def test_a_log_that_keeps_no_results_is_not_cut_off_at_its_last_call() -> None:
+    calls = (call("find_order", None, order_id="W21"), call("cancel_order", None, order_id="W21"))
+    assert found(DETECTOR, run(turn("Cancel W21.", part("agent", None, *calls)))) == []
+    assert found(DETECTOR, run(turn("Cancel W21.", part("agent", None, call("find_order"), *calls))))
+
+
 def test_a_call_that_ends_the_run_is_its_end() -> None:
     for tool in (
         "transfer_to_human_agents",

@@ -66,6 +66,28 @@ def test_an_object_on_one_line_is_one_record() -> None:
     assert data_of(read(json.dumps(ROWS[0]).encode(), "drop.json")) == [ROWS[0]]
 
 
+@pytest.mark.parametrize("indent", [None, 2])
+def test_rows_of_a_table_of_pandas_are_records(indent: int | None) -> None:
+    columns = {"id": {"0": "a", "2": "b"}, "messages": {"0": [{"role": "user"}], "2": None}}
+    rows = [{"id": "a", "messages": [{"role": "user"}]}, {"id": "b", "messages": None}]
+    items = read(json.dumps(columns, indent=indent).encode(), "drop.json")
+    assert data_of(items) == rows
+    assert [item.line for item in items] == [1, 2]
+    split = {"columns": ["id", "messages"], "index": [0, 2], "data": [list(row.values()) for row in rows]}
+    assert data_of(read(json.dumps(split, indent=indent).encode(), "drop.json")) == rows
+    trials = {"order-1": {"0": {"reward": 1}, "1": {"reward": 0}}, "order-2": {"0": {"reward": 1}, "1": {"reward": 1}}}
+    assert data_of(read(json.dumps(trials, indent=indent).encode(), "drop.json")) == [trials]
+
+
+def test_a_table_of_pandas_that_is_larger_than_a_sample_is_recognised(tmp_path: Path) -> None:
+    path = tmp_path / "runs.json"
+    said = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello. " * 1000}]
+    numbers = [str(number) for number in range(300)]
+    path.write_text(json.dumps({"success": dict.fromkeys(numbers, True), "messages": dict.fromkeys(numbers, said)}))
+    runs = list(read_trajectories([DropFile(UPath(path), path.name)], UnmappedFields()))
+    assert [isinstance(run, Trajectory) and run.success for run in runs] == [True] * 300
+
+
 def test_json_lines_under_the_name_of_json_are_lines() -> None:
     assert data_of(read(LINES, "drop.json")) == ROWS
 

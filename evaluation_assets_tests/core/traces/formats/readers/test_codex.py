@@ -128,6 +128,25 @@ def test_an_item_of_an_unknown_kind_is_reported(tmp_path: Path) -> None:
     assert unmapped.notes == {("unknown_part", "hologram_call"): 1}
 
 
+def test_what_was_said_and_run_is_read_from_events_where_no_item_has_it(tmp_path: Path) -> None:
+    lines = [{"type": "session_meta", "payload": {"id": "s"}}]
+    ran = {"call_id": "c", "command": ["ls"], "stdout": "", "stderr": "no such file", "exit_code": 2}
+    for kind, fields in (
+        ("user_message", {"message": "List the files."}),
+        ("agent_message", {"message": "I list them."}),
+        ("exec_command_end", ran),
+        ("agent_message", {"message": "There are none."}),
+    ):
+        lines.append({"timestamp": "2026-03-01T10:00:00Z", "type": "event_msg", "payload": {"type": kind, **fields}})
+    run = _read(tmp_path / "rollout.jsonl", lines)
+    assert (run.task, run.final_answer) == ("List the files.", "There are none.")
+    assert calls_of(run) == [("shell", {"command": ["ls"]}, "no such file")]
+    assert _errors(run) == ["exit code 2"]
+    asked, said = _message("user", "List."), _message("assistant", "Here they are.")
+    run = _read(tmp_path / "both.jsonl", [lines[0], asked, *lines[1:3], said, lines[-1]])
+    assert (run.task, run.final_answer, len(run.turns)) == ("List.", "Here they are.", 1)
+
+
 def test_usage_of_a_request_without_output_counts_for_the_session(tmp_path: Path) -> None:
     def counted(total: int) -> dict[str, Any]:
         usage = {"input_tokens": total, "cached_input_tokens": 0, "output_tokens": 1}

@@ -33,6 +33,26 @@ def test_runs_of_results_have_their_own_formats_outcomes_and_models() -> None:
     assert summary_of(RESULTS).trust == "complete"
 
 
+@pytest.mark.parametrize("as_lines", [False, True])
+def test_the_agent_and_its_tokens_may_stand_beside_a_message(tmp_path: Path, as_lines: bool) -> None:
+    call = {"id": "c", "type": "function", "function": {"name": "look_up", "arguments": '{"order": 7}'}}
+    said: list[JsonObject] = [
+        {"agent": "user", "message": {"role": "user", "content": "Is order 7 paid?"}},
+        {"agent": "planner", "message": {"role": "assistant", "content": "Look, clerk."}},
+        {"agent": "clerk", "message": {"role": "assistant", "content": None, "tool_calls": [call]}},
+        {"agent": "clerk", "message": {"role": "tool", "tool_call_id": "c", "content": "paid"}},
+        {"agent": "clerk", "message": {"role": "assistant", "content": "It is."}},
+    ]
+    for number in (1, 2, 4):
+        said[number]["usage"] = {"prompt_tokens": 10, "completion_tokens": 2}
+    path = tmp_path / "run.jsonl"
+    path.write_bytes(b"\n".join(map(orjson.dumps, said)) if as_lines else orjson.dumps({"id": "a", "log": said}))
+    (run,) = trajectories(path)
+    assert calls_of(run) == CALLS and run.final_answer == "It is."
+    assert {agent.id for agent in run.agents} == {"planner", "clerk"}
+    assert run.usage == Usage(input_tokens=30, output_tokens=6)
+
+
 RECORDS = [
     (path.relative_to(FIXTURES).parts[0], record)
     for path in sorted(FIXTURES.rglob("*.json*"))

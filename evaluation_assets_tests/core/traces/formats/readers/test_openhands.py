@@ -121,6 +121,18 @@ def test_an_output_record_is_one_run_with_its_outcome() -> None:
     assert run.agents[0].model == "openai/gpt-4o"
 
 
+def test_a_run_whose_steps_state_no_cost_costs_what_its_record_says(tmp_path: Path) -> None:
+    (line, *_) = OUTPUT.read_bytes().splitlines()
+    record = orjson.loads(line)
+    counts = {"prompt_tokens": 100, "completion_tokens": 10}
+    act = next(event for pair in record["history"] for event in pair if event.get("action") == "run")
+    act["tool_call_metadata"] = {"function_name": "run", "model_response": {"usage": counts}}
+    path = tmp_path / "output.jsonl"
+    path.write_bytes(orjson.dumps(record))
+    (run,) = trajectories(path)
+    assert run.usage == Usage(input_tokens=100, output_tokens=10, cost_usd=0.2)
+
+
 def test_an_output_of_the_resolver_has_its_issue_and_patch(tmp_path: Path) -> None:
     (line, *_) = OUTPUT.read_bytes().splitlines()
     record = orjson.loads(line)

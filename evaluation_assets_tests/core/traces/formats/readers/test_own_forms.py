@@ -37,6 +37,63 @@ def test_lists_of_actions_and_observations_go_together(tmp_path: Path, paired: J
     assert "I look." in run.text
 
 
+@pytest.mark.parametrize(
+    "trajectory",
+    [
+        [["look_up[7]", "It is paid."], ["stop", "The end."]],
+        [[{"action": "look_up[7]"}, "It is paid."], [{"action": "stop"}, {"observation": "The end."}]],
+        [
+            {"observation": "Some orders."},
+            {"action": "look_up[7]"},
+            {"observation": "It is paid."},
+            {"action": "stop"},
+            {"observation": "The end."},
+        ],
+    ],
+)
+def test_actions_and_observations_may_be_pairs_or_take_turns(tmp_path: Path, trajectory: list[Any]) -> None:
+    path = written(tmp_path, {"task": TASK, "trajectory": trajectory})
+    (run,) = trajectories(path)
+    assert calls_of(run) == [("look_up", {"arguments": "7"}, "It is paid."), ("stop", {}, "The end.")]
+    assert summary_of(path).trust == "complete"
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"history": [["Is order 7 paid?", "It is paid."], ["Thank you", "You are welcome."]]},
+        {"trajectory": [["A long text that tells all there is.", "short"]]},
+    ],
+)
+def test_other_pairs_of_texts_may_be_what_was_said(tmp_path: Path, record: JsonObject) -> None:
+    with pytest.raises(Exception, match="no supported format"):
+        read(written(tmp_path, {"task": TASK, **record}))
+
+
+@pytest.mark.parametrize(
+    ("named", "name"), [("tool", "steps"), ("action", "steps"), ("type", "steps"), ("type", "events")]
+)
+def test_what_a_call_is_given_may_stand_beside_its_name(tmp_path: Path, named: str, name: str) -> None:
+    act = {"order": 7, "result": "paid", "duration_ms": 5}
+    steps = [{named: "look_up", **act}, {named: "list_items", **act, "limit": 3}]
+    steps += [{"thought": "I know."}] if named == "tool" else []
+    path = written(tmp_path, {"task": TASK, name: steps, "answer": "It is."})
+    (run,) = trajectories(path)
+    assert calls_of(run) == [("look_up", {"order": 7}, "paid"), ("list_items", {"order": 7, "limit": 3}, "paid")]
+    assert summary_of(path).trust == "complete"
+
+
+def test_events_named_after_tools_are_of_an_agent_if_something_was_asked(tmp_path: Path) -> None:
+    events: list[JsonObject] = [{"type": "look_up", "order": n, "result": "paid"} for n in range(3)]
+    path = tmp_path / "events.jsonl"
+    path.write_bytes(b"\n".join(map(orjson.dumps, events)))
+    with pytest.raises(Exception, match="no supported format"):
+        read(path)
+    path.write_bytes(b"\n".join(map(orjson.dumps, [{"type": "user", "content": TASK}, *events])))
+    (run,) = trajectories(path)
+    assert [arguments for _, arguments, _ in calls_of(run)] == [{"order": 0}, {"order": 1}, {"order": 2}]
+
+
 def test_lists_of_other_lengths_do_not_go_together(tmp_path: Path) -> None:
     path = written(tmp_path, {"task": TASK, "actions": ["look_up[7]"] * 4, "observations": ["paid"]})
     with pytest.raises(Exception, match="no supported format"):
@@ -98,6 +155,16 @@ def test_a_step_may_have_the_role_of_its_agent(tmp_path: Path, steps: list[JsonO
     (run,) = trajectories(path)
     assert (calls_of(run), summary_of(path).trust) == (CALLS, "complete")
     assert [agent.id for agent in run.agents] == (["agent"] if len(steps) == 1 else ["planner", "executor"])
+
+
+def test_calls_with_their_results_may_be_messages_without_words(tmp_path: Path) -> None:
+    path = tmp_path / "dialogue.jsonl"
+    call = {"role": "API", "api_name": "look_up", "param_dict": {"order": 7}, "result": "paid"}
+    lines = [{"role": "User", "text": TASK}, {"role": "AI", "text": "I look."}, call, {"role": "AI", "text": "It is."}]
+    path.write_bytes(b"\n".join(map(orjson.dumps, lines)))
+    (run,) = trajectories(path)
+    assert (run.task, run.final_answer, calls_of(run)) == (TASK, "It is.", CALLS)
+    assert summary_of(path).trust == "complete"
 
 
 def test_the_content_of_a_message_may_be_a_call(tmp_path: Path) -> None:

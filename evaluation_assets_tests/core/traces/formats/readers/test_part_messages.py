@@ -288,6 +288,21 @@ def test_results_of_adk_are_the_runs_of_their_cases_with_outcome_and_scores(tmp_
         assert calls_and_errors(passed) == [('{"hour":23}', "closed at 23")]
 
 
+def test_results_of_trpc_agent_go_have_texts_and_tools(tmp_path: Path) -> None:
+    called = {"id": "c", "name": "add", "arguments": {"a": 2, "b": 3}, "result": {"sum": 5}}
+    answers = [{"role": "assistant", "content": text} for text in ("It is 5.", "5")]
+    asked = {"role": "user", "content": "What is 2 + 3?"}
+    actual, expected = ({"userContent": asked, "finalResponse": answer, "tools": [called]} for answer in answers)
+    tried = [{"actualInvocation": actual, "expectedInvocation": expected}]
+    case = {"evalId": "sum", "finalEvalStatus": "failed", "evalMetricResultPerInvocation": tried}
+    path = tmp_path / "sum.evalset_result.json"
+    path.write_bytes(orjson.dumps({"evalSetId": "sums", "evalCaseResults": [case]}))
+    (run,) = trajectories(path)
+    assert calls_of(run) == [("add", {"a": 2, "b": 3}, '{\n  "sum": 5\n}')]
+    assert (run.task, run.final_answer, run.reference_answer) == ("What is 2 + 3?", "It is 5.", "5")
+    assert (run.task_id, run.success) == ("sum", False)
+
+
 def test_results_of_adk_without_a_session_have_the_calls_of_their_invocations(tmp_path: Path) -> None:
     results = orjson.loads((ADK / "results.evalset_result.json").read_bytes())
     noon, _ = trajectories(ADK / "results.evalset_result.json")

@@ -52,6 +52,16 @@ def test_a_record_keeps_what_it_says_of_the_run(tmp_path: Path) -> None:
     assert (run.task_id, run.success, calls_of(run)) == ("a-1", False, CALLS)
 
 
+@pytest.mark.parametrize(("given", "said"), [("prompt", "completion"), ("input", "output")])
+def test_examples_in_a_prompt_are_no_runs(tmp_path: Path, given: str, said: str) -> None:
+    question, _, acts = RUN.partition("\n")
+    example = RUN.replace("Ada", "Cy")
+    path = saved(tmp_path, "data.json", {given: f"Answer.\n\n{example}\n{question}", said: acts, "score": 1})
+    (run,) = trajectories(path)
+    assert (run.task, run.final_answer, calls_of(run)) == ("Who is older, Ada or Bob?", "Ada", CALLS)
+    assert run.labels == {"score": 1}
+
+
 def test_a_question_that_an_observation_quotes_is_no_other_run(tmp_path: Path) -> None:
     quoted = RUN.replace("Ada was born in 1815.", "A page.\nQuestion: When was Ada born?\n1815.")
     (run,) = trajectories(saved(tmp_path, "log.txt", quoted))

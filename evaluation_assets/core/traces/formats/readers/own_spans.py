@@ -1,0 +1,147 @@
+"""Spans that programs of one's own write: with a parent, or inside each other, and a kind, an input and an output.
+
+    {"id": "2", "parent_id": "1", "type": "tool", "name": "look_up", "input": {"order": 17}, "output": "paid"}
+    {"type": "agent", "name": "clerk", "children": [{"type": "llm", "input": "...", "output": "..."}]}
+
+Spans without a trace are one with the others of their record, or of their file if each is a record of its own. Of the
+prompts that are texts, only the first below each span is read: the others repeat what was said.
+"""
+
+from collections.abc import Iterator
+from itertools import count
+from typing import Any
+
+from evaluation_assets.core.traces.formats.context import context_of
+from evaluation_assets.core.traces.formats.run_usage import usage_of_answer
+from evaluation_assets.core.traces.formats.spans.flat_spans import time_in
+from evaluation_assets.core.traces.formats.spans.store_export import StoredSpan, StoreExport
+from evaluation_assets.core.traces.formats.spans.stored import attributes_of_usage
+from evaluation_assets.core.traces.formats.unmapped_fields import Fields
+from evaluation_assets.core.traces.formats.untyped import first_text, object_in, objects_in
+from evaluation_assets.core.traces.trajectories.identity import recorded_id
+from evaluation_assets.core.traces.trajectories.model import JsonObject
+
+_KINDS = {
+    **dict.fromkeys("llm model generation chat completion llm_call model_call chat_model llm_request".split(), "LLM"),
+    **dict.fromkeys("tool tool_call tool_use tool_execution function function_call mcp".split(), "TOOL"),
+    **dict.fromkeys("agent agent_run invoke_agent sub_agent subagent".split(), "AGENT"),
+    **dict.fromkeys("retriever retrieval".split(), "RETRIEVER"),
+    **dict.fromkeys("chain workflow span run trace turn root task step session".split(), "CHAIN"),
+}
+_WORK = ("LLM", "TOOL", "RETRIEVER")
+_KIND_NAMES = ("kind", "type", "span_type", "span_kind", "run_type", "spanType", "spanKind", "node_type", "category")
+_IDS = ("id", "span_id", "spanId", "uuid", "node_id")
+_PARENTS = ("parent_id", "parent_span_id", "parentId", "parentSpanId", "parent_run_id", "parent_uuid", "parent")
+_TRACES = ("trace_id", "traceId", "session_id", "sessionId", "run_id", "runId", "conversation_id", "thread_id")
+_CHILDREN = ("children", "child_spans", "childSpans", "sub_spans", "subspans", "child_runs", "nested")
+_LISTS = ("spans", "trace", "traces", "nodes", "events", "steps", *_CHILDREN)
+_ROOTS = ("root", "root_span", "rootSpan", "trace", "tree")
+_GIVEN = ("input", "inputs", "arguments", "args", "parameters", "prompt", "messages", "request")
+_SAID = ("output", "outputs", "result", "response", "completion", "observation")
+_ERRORS = ("error", "error_message", "exception")
+_MODELS = ("model", "model_name", "modelName", "model_id")
+_STARTS = ("start_time", "startTime", "started_at", "startedAt", "start", "timestamp")
+_ENDS = ("end_time", "endTime", "ended_at", "endedAt", "end")
+_ID, _PARENT, _RECORD = "id of an own span", "parent of an own span", "record"
+_DEEPEST = 100
+
+
+def _spans(data: Any) -> list[JsonObject]:
+    """The spans of a record, if a model or a tool has worked in one: a tree of them, a list, or one alone."""
+    record = object_in(data)
+    for one in (record, *(object_in(record.get(name)) for name in _ROOTS)):
+        if _children_of(one):
+            return _walked([one], record)
+        for name in _LISTS:
+            items = list(objects_in(one.get(name)))
+            if items and (all(map(_is_linked, items)) or any(map(_children_of, items))):
+                return _walked(items, {key: value for key, value in record.items() if key != name})
+    return (
+        [{**record, _ID: _first_id(record, _IDS), _PARENT: _first_id(record, _PARENTS)}] if is_own_span(record) else []
+    )
+
+
+def is_own_span(record: Any) -> bool:
+    """Whether a record is a span with a kind that is known."""
+    span = object_in(record)
+    return _is_linked(span) and _kind_of(span) is not None and any(key in span for key in (*_GIVEN, *_SAID))
+
+
+def _children_of(span: JsonObject) -> list[JsonObject]:
+    return [child for key in _CHILDREN for child in objects_in(span.get(key)) if first_text(child, *_KIND_NAMES)]
+
+
+def _is_linked(span: JsonObject) -> bool:
+    """Whether a span names itself, its parent if it has one, and its kind."""
+    ids = any(recorded_id(span.get(key)) for key in _IDS)
+    return ids and any(key in span for key in _PARENTS) and first_text(span, *_KIND_NAMES) is not None
+
+
+def _walked(trees: list[JsonObject], about: JsonObject) -> list[JsonObject]:
+    """These spans and those inside them, each with its ID and that of its parent, the first with the record's fields.
+
+    There are none if no model or tool has worked in them.
+    """
+    numbers = count(1)
+
+    def walk(span: JsonObject, parent: str | None, depth: int) -> Iterator[JsonObject]:
+        own = _first_id(span, _IDS) or f"span {next(numbers)}"
+        others = {key: value for key, value in span.items() if key not in _CHILDREN}
+        yield {**others, _ID: own, _PARENT: _first_id(span, _PARENTS) or parent}
+        if depth < _DEEPEST:
+            for child in _children_of(span):
+                yield from walk(child, own, depth + 1)
+
+    first, *rest = [span for tree in trees for span in walk(tree, None, 0)]
+    beside = {key: value for key, value in about.items() if key not in (*_CHILDREN, *_ROOTS) and key not in first}
+    trace = _first_id(about, _TRACES)
+    named = [{_TRACES[0]: trace, **span} if trace else span for span in ({**first, _RECORD: beside}, *rest)]
+    return named if any(_kind_of(span) in _WORK and any(map(span.get, _SAID)) for span in named) else []
+
+
+def _first_id(span: JsonObject, keys: tuple[str, ...]) -> str | None:
+    return next((str(one) for key in keys if (one := recorded_id(span.get(key))) is not None), None)
+
+
+def _kind_of(span: JsonObject) -> str | None:
+    words = (first_text(span, name) for name in _KIND_NAMES)
+    return next((_KINDS[word.lower()] for word in words if word is not None and word.lower() in _KINDS), None)
+
+
+def _opened(fields: Fields) -> StoredSpan:
+    kind = _kind_of({name: fields.peek(name) for name in _KIND_NAMES}) or "CHAIN"
+    fields.set_aside(*_KIND_NAMES, *_IDS, *_PARENTS, "level", "depth", "duration_ms", "latency_ms")
+    known, about = context_of(fields.object(_RECORD)), fields.object("attributes", "metadata")
+    return StoredSpan(
+        id=fields.name(_ID),
+        trace_id=fields.name(*_TRACES),
+        parent_id=fields.name(_PARENT),
+        kind=kind,
+        name=fields.text("name", "tool_name", "tool", "agent", "title") or "",
+        given=fields.value(*_GIVEN),
+        said=fields.value(*_SAID),
+        start_s=time_in(fields, *_STARTS),
+        end_s=time_in(fields, *_ENDS),
+        error=_error_in(fields.value(*_ERRORS), fields.value("status")),
+        model=fields.text(*_MODELS) or about.text(*_MODELS),
+        usage=attributes_of_usage(usage_of_answer(fields) or usage_of_answer(about)) if kind == "LLM" else {},
+        scores=[{"name": name, "value": value} for name, value in known.labels.items()],
+        expected=known.reference_answer,
+        success=known.success,
+    )
+
+
+def _error_in(error: Any, status: Any) -> str | None:
+    if error:
+        return first_text(error, "message", "type") or (error if isinstance(error, str) else "error")
+    return "error" if isinstance(status, str) and status.lower() in ("error", "failed", "failure") else None
+
+
+OWN_SPANS = StoreExport(
+    name="own_spans",
+    description="spans of programs of one's own, with parents or inside each other",
+    detection="spans with a kind (llm, tool, agent, ...), an id and a parent, or with children; one has an output",
+    spans=_spans,
+    opened=_opened,
+    is_own=True,
+)

@@ -1,0 +1,75 @@
+"""Spans of programs of one's own: lists, lines and trees, with names of their own."""
+
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from evaluation_assets.core.traces.trajectories.model import JsonObject, Usage
+from evaluation_assets_tests.core.traces.formats.readers.summaries import summary_of, written
+from evaluation_assets_tests.core.traces.formats.reading import FIXTURES, calls_of, check, read, trajectories
+
+TRACE = FIXTURES / "own_spans" / "trace.json"
+RECORD: JsonObject = orjson.loads(TRACE.read_bytes())
+SPANS: list[JsonObject] = RECORD["spans"]
+CALLS = [("look_up", {"order": "17"}, "17 is no number"), ("look_up", {"order": 17}, '{\n  "state": "paid"\n}')]
+
+
+def tree(parent: str | None = None) -> list[JsonObject]:
+    """The spans inside each other, without their IDs."""
+    left_out = ("span_id", "parent_span_id")
+    return [
+        {**{key: value for key, value in span.items() if key not in left_out}, "children": tree(span["span_id"])}
+        for span in SPANS
+        if span["parent_span_id"] == parent
+    ]
+
+
+def renamed(span: JsonObject) -> JsonObject:
+    names = {"span_id": "id", "parent_span_id": "parentId", "span_type": "type", "input": "inputs", "output": "result"}
+    return {names.get(key, key): value for key, value in span.items()}
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        RECORD,
+        {**RECORD, "spans": [renamed(span) for span in SPANS]},
+        {"trace_id": "order-17", "success": True, "root": tree()[0]},
+        {**tree()[0], "trace_id": "order-17", "success": True},
+    ],
+)
+def test_spans_are_a_run_with_its_agent_calls_tokens_and_outcome(tmp_path: Path, record: JsonObject) -> None:
+    path = written(tmp_path, record)
+    (run,) = trajectories(path)
+    check(run)
+    assert (run.id, run.task, run.final_answer) == ("order-17", "Is order 17 paid?", "Order 17 is paid.")
+    assert calls_of(run) == CALLS
+    assert [step.result and step.result.error for step in run.calls] == ["17 is no number", None]
+    assert [(agent.id, agent.model) for agent in run.agents] == [("desk", "model-a")]
+    assert run.usage == Usage(input_tokens=60, output_tokens=11)
+    assert (run.duration_s, summary_of(path).trust) == (9, "complete")
+    assert run.success is (None if "children" in record else True)
+
+
+def test_spans_on_lines_are_one_run_if_they_name_no_trace(tmp_path: Path) -> None:
+    path = tmp_path / "trace.jsonl"
+    path.write_bytes(b"\n".join(map(orjson.dumps, SPANS)))
+    (run,) = trajectories(path)
+    assert calls_of(run) == CALLS and run.final_answer == "Order 17 is paid."
+    path.write_bytes(b"\n".join(orjson.dumps({**span, "trace_id": name}) for name in ("a", "b") for span in SPANS))
+    assert [run.id for run in trajectories(path)] == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"id": "1", "parent_id": None, "type": "comment", "text": "I agree."},
+        {"type": "folder", "children": [{"type": "file", "name": "a"}]},
+        {"spans": [{"id": "1", "parent_id": None, "type": "text", "output": "x"}]},
+    ],
+)
+def test_other_trees_are_no_runs(tmp_path: Path, record: Any) -> None:
+    with pytest.raises(Exception, match="no supported format"):
+        read(written(tmp_path, record))
