@@ -122,6 +122,12 @@ def test_a_judge_that_finds_nothing_new_makes_no_report_stale(reported: Workspac
     assert stale_of_check(reported) is None
 
 
+def test_first_judge_cards_make_no_report_stale(reported: Workspace) -> None:
+    overview = reported.definitions.resolve_job_def("overview")
+    assert overview.execute_in_process(instance=reported.instance).success
+    assert status(reported, REPORT) == StaleStatus.FRESH
+
+
 def test_a_report_is_stale_where_a_judge_has_answered_since(
     tmp_path: Path, instance: dg.DagsterInstance, server: ModelServer
 ) -> None:
