@@ -83,7 +83,10 @@ def stale_of_check(workspace: Workspace) -> str | None:
     assert latest is not None
     evaluation = latest.asset_check_evaluation
     assert evaluation is not None
-    return None if evaluation.passed else str(evaluation.metadata["stale"].value)
+    if evaluation.passed:
+        return None
+    assert evaluation.description == "The report is out of date: what it is made from has changed. Run the job evaluate."
+    return str(evaluation.metadata["stale"].value)
 
 
 def test_a_report_is_stale_where_scores_were_made_after_it(reported: Workspace) -> None:
