@@ -14,7 +14,7 @@ from evaluation_assets.core.intake.facts import GroupsFacts
 from evaluation_assets.core.lake.stored import Stored
 from evaluation_assets.core.lake.tables import FAILURE_GROUPS
 from evaluation_assets.core.pipeline.failure_groups import FindingsOfRuns, calls_of, evaluated_runs
-from evaluation_assets.core.sections.failure_groups.grouping import UNEXPLAINED, GroupKey, assigned
+from evaluation_assets.core.sections.failure_groups.grouping import UNEXPLAINED, GroupKey, assigned, names_of
 from evaluation_assets.core.sections.failure_groups.occurrence import Occurrence
 from evaluation_assets.core.sections.failure_groups.states import KeptState, State, read_states, shown_name, state_of
 from evaluation_assets.core.sections.failure_groups.trends import DropCount, by_suite, change_in
@@ -88,7 +88,7 @@ def drop_groups(
         unexplained=unexplained,
         trends={key: by_suite(trend)[runs.suite] for key, trend in drops.items()},
         states={key: _state(drops[key], kept.get(key.id), len(drops)) for key in counts},
-        names={key: cover(shown_name(key.name, kept.get(key.id))) for key in drops},
+        names={key: cover(shown_name(name, kept.get(key.id))) for key, name in names_of(drops).items()},
         damaged=damaged,
     )
 

@@ -80,6 +80,17 @@ class GroupKey(NamedTuple):
         return ": ".join(part for part in (kind_title(self.kind), tool, said) if part)
 
 
+def names_of(keys: Iterable[GroupKey]) -> dict[GroupKey, str]:
+    """The names of groups. Those that would have the same one also say at which calls their findings are."""
+    names = {key: key.name for key in keys}
+    alike = Counter(names.values())
+    return {key: name if alike[name] == 1 else _with_place(key) for key, name in names.items()}
+
+
+def _with_place(key: GroupKey) -> str:
+    return ": ".join(filter(None, (kind_title(key.kind), key.tool or "no tool", key.words)))
+
+
 def kind_title(kind: str) -> str:
     """What a kind of groups is called."""
     return "Failed without a finding" if kind == UNEXPLAINED else kinds()[kind].title
