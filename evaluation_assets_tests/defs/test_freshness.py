@@ -85,7 +85,9 @@ def stale_of_check(workspace: Workspace) -> str | None:
     assert evaluation is not None
     if evaluation.passed:
         return None
-    assert evaluation.description == "The report is out of date: what it is made from has changed. Run the job evaluate."
+    assert (
+        evaluation.description == "The report is out of date: what it is made from has changed. Run the job evaluate."
+    )
     return str(evaluation.metadata["stale"].value)
 
 
