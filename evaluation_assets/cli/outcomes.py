@@ -91,6 +91,8 @@ def _summary(home: Installation, report: DropReport, used: ModelUse, *, verbose:
             yield _fact("score", report.headline.scores[0])
     yield from _own_criteria(report.own_criteria, len(report.criteria) if verbose else _LISTED)
     suite = report.tool_use
+    if suite is None and (named := _named_by_sidecar(report)):
+        yield _fact("suite", f"{named} has no file in {home.suites}: the drop is evaluated without test cases")
     if not verbose and suite is not None and suite.problem is None and report.headline.measure != "passed":
         yield _fact(*next(suite_lines(suite)))
     if report.findings is not None:
@@ -118,6 +120,12 @@ def _summary(home: Installation, report: DropReport, used: ModelUse, *, verbose:
         suites = suites_with_its_tasks(home, report.drop, report.sidecar.suite)
         promote = f"; `baseline promote {shlex.quote(report.drop)}` accepts this drop as one"
         yield _fact("gate", f"no baseline{f': {why_no_baseline(report.drop, suites)}' if suites else promote}")
+
+
+def _named_by_sidecar(report: DropReport) -> str | None:
+    """The suite of a drop, unless its name is that of the drop's folder, which need not be one of test cases."""
+    folder, _, within = report.drop.partition("/")
+    return None if within and report.sidecar.suite == folder else report.sidecar.suite
 
 
 def _criteria(criteria: Sequence[CriterionSummary]) -> Iterator[Line]:

@@ -29,6 +29,7 @@ from evaluation_assets.core.pipeline.recorded_tasks import runs_of_drop
 from evaluation_assets.core.suites.agents.runner import bound, user_bound
 from evaluation_assets.core.suites.agents.settings import AgentSettings, InvalidAgent, agent_files, load_agents
 from evaluation_assets.core.suites.agents.simulated_user import played_by
+from evaluation_assets.core.suites.formats.base import Incomplete
 from evaluation_assets.core.suites.formats.registry import (
     SUITE_FORMATS,
     LoadedSuite,
@@ -39,6 +40,7 @@ from evaluation_assets.core.suites.formats.registry import (
 from evaluation_assets.core.suites.recorded_runs import weaknesses_by_runs
 from evaluation_assets.core.suites.suite import InvalidSuite, Suite, suite_schema
 from evaluation_assets.core.suites.weaknesses import Weakness, coverage, weaknesses
+from evaluation_assets.core.system.by_key import by_key
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.counted import counted, first_of, to_a_hundredth_cent
 from evaluation_assets.core.text.meant import did_you_mean
@@ -86,14 +88,15 @@ def check_suite(path: Path, drop: str | None, home: Installation, panel: Panel) 
     if users := sum(case.user is not None for case in cases):
         echo(f"  users              {users}, {_player(loaded.suite, panel)}")
     echo(f"  skipped            {len(loaded.incomplete)}")
-    for task in loaded.incomplete:
-        echo(f"    {task.place}: {task.task}: {task.reason}")
+    skipped = [(each.reason.partition(":")[0], [each.task], _skipped(each)) for each in loaded.incomplete]
+    for line in _first_of_kinds(skipped):
+        echo(f"    {line}")
     weak = weaknesses(loaded.suite)
     if drop is not None:
         weak += weaknesses_by_runs(loaded.suite, runs_of_drop(home, drop))
     compared = "" if drop is None else f", compared with the runs of {drop}"
     echo(f"  weaknesses         {len(weak)}{compared}")
-    for line in _by_kind(weak):
+    for line in _first_of_kinds([(each.kind, each.cases, _weakness(each)) for each in weak]):
         echo(f"    {line}")
     for title, counts in coverage(loaded.suite).items():
         shown = ", ".join(f"{name}: {count}" for name, count in list(counts.items())[:_NAMED])
@@ -102,14 +105,23 @@ def check_suite(path: Path, drop: str | None, home: Installation, panel: Panel) 
         refuse(f"{path.name} has no complete case; complete those above, or remove `review` where a case is right")
 
 
-def _by_kind(weak: Sequence[Weakness]) -> Iterator[str]:
-    """Yield a line for each of the first weaknesses of a kind, and one that names the cases of all others."""
-    for kind in dict.fromkeys(each.kind for each in weak):
-        alike = [each for each in weak if each.kind == kind]
+def _skipped(task: Incomplete) -> str:
+    return f"{task.place}: {task.task}: {task.reason}"
+
+
+def _weakness(each: Weakness) -> str:
+    return f"{', '.join((each.kind, *each.cases[:_NAMED]))}: {each.detail}"
+
+
+def _first_of_kinds(found: Sequence[tuple[str, Sequence[str], str]]) -> Iterator[str]:
+    """Yield the lines of the first of each kind, and one that names the cases of all others.
+
+    What is found has its kind, its cases and its line.
+    """
+    for kind, alike in by_key((kind, (cases, line)) for kind, cases, line in found).items():
         shown = len(alike) if len(alike) <= _ALIKE else _ALIKE - 1
-        for each in alike[:shown]:
-            yield f"{', '.join((kind, *each.cases[:_NAMED]))}: {each.detail}"
-        if others := [case for each in alike[shown:] for case in each.cases]:
+        yield from (line for _, line in alike[:shown])
+        if others := [case for cases, _ in alike[shown:] for case in cases]:
             yield f"{kind}, {len(alike) - shown} more: {first_of(others, _NAMED)}"
 
 

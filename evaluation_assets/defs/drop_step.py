@@ -145,7 +145,7 @@ def _outcome(problem: Exception | None, behind: Sequence[dg.AssetKey]) -> dg.Ass
     return dg.AssetCheckResult(
         passed=False,
         severity=dg.AssetCheckSeverity.WARN,
-        description=f"The report is older than the tables are now. Stale: {stale}. Run the job {EVALUATE}.",
+        description=f"The report is out of date: what it is made from has changed. Run the job {EVALUATE}.",
         metadata={"stale": stale},
     )
 

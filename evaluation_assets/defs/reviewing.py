@@ -31,6 +31,7 @@ from evaluation_assets.defs.results import check_result
 from evaluation_assets.defs.stage import Result, Stage, stage
 from evaluation_assets.defs.table_assets import table_over_all_drops
 from evaluation_assets.resources.asset_keys import owned_key
+from evaluation_assets.resources.dagster_private import DEFAULT_DATA_VERSION
 from evaluation_assets.resources.installation import HomeResource
 
 REVIEWING_VERSION = "8"
@@ -136,10 +137,11 @@ def _judge_cards(judges: Sequence[Judge], settings: ReviewSettings) -> dg.Assets
     )
     def judge_cards(home: HomeResource, labels: Stored):  # see labels
         rows = list(judged_labels.card_rows(home.home, judges, labels.rows(), settings))
-        excluded = ", ".join(sorted(kept_out(rows, settings))) or "no judge"
+        excluded = ", ".join(sorted(kept_out(rows, settings)))
         return dg.MaterializeResult(
             value=Stream.of(tables.JUDGE_CARDS, rows),
-            data_version=dg.DataVersion(f"{excluded} excluded"),  # all that drops read; most labels exclude nobody
+            # All that drops read. That no judge is excluded is what a drop found that was evaluated before any card.
+            data_version=dg.DataVersion(f"{excluded} excluded") if excluded else DEFAULT_DATA_VERSION,
             check_results=[check_result(may_gate(rows, settings.min_kappa), MAY_GATE)],
         )
 

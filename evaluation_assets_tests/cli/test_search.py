@@ -45,6 +45,12 @@ def test_runs_have_all_words_in_any_case_with_their_place(home: Path) -> None:
     assert runs[0]["open"] == (home / "reports" / "two" / "report.html").as_uri() + "#/run/task-3?clip=0"
 
 
+def test_the_place_of_a_run_is_where_most_words_are(home: Path) -> None:
+    (run,) = found(home, "many", "y2", "timeout")
+    assert (run["trajectory_id"], run["clip_index"]) == ("task-2", 0), "the first word is in the task alone"
+    assert "y2" in run["excerpt"] and "timeout" in run["excerpt"]
+
+
 def test_a_found_run_says_its_outcome(home: Path, tmp_path: Path) -> None:
     done = command("search", "town", "--drop", "one", home=home)
     assert {line for line in done.stdout.splitlines() if line.startswith("one  ")} == {

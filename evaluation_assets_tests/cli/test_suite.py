@@ -24,6 +24,7 @@ from evaluation_assets_tests.core.suites.agents.running import DONE, errors, res
 from evaluation_assets_tests.installed_agents import answering, installed
 from evaluation_assets_tests.model_server import ModelServer, rule
 from evaluation_assets_tests.started_mcp_server import COMMAND, ROOT
+from evaluation_assets_tests.towns import run_of
 
 
 def commanded(home: Path, *arguments: str) -> tuple[int, str]:
@@ -320,3 +321,14 @@ def test_a_refused_key_is_an_unusable_agent(tmp_path: Path, server: ModelServer)
     server.script([{"keys": ["another"]}])
     status, said = commanded(Path(home.root.path), "sums")
     assert status == 2 and "the key was refused" in said
+
+
+def test_a_suite_that_a_sidecar_names_and_nobody_wrote_is_told(tmp_path: Path) -> None:
+    folder = tmp_path / "runs"
+    folder.mkdir()
+    (folder / "x.jsonl").write_bytes(run_of(1, good=True))
+    without = command("evaluate", folder, "--as", "x/", "--quiet", home=tmp_path / "home").stdout
+    assert "  suite  " not in without, "the name of the folder"
+    (folder / "x.drop.yaml").write_text("suite: checkout")
+    said = command("evaluate", folder, "--as", "x/", "--replace", "--quiet", home=tmp_path / "home").stdout
+    assert "checkout has no file in" in said and "the drop is evaluated without test cases" in said

@@ -83,7 +83,12 @@ def stale_of_check(workspace: Workspace) -> str | None:
     assert latest is not None
     evaluation = latest.asset_check_evaluation
     assert evaluation is not None
-    return None if evaluation.passed else str(evaluation.metadata["stale"].value)
+    if evaluation.passed:
+        return None
+    assert (
+        evaluation.description == "The report is out of date: what it is made from has changed. Run the job evaluate."
+    )
+    return str(evaluation.metadata["stale"].value)
 
 
 def test_a_report_is_stale_where_scores_were_made_after_it(reported: Workspace) -> None:
@@ -120,6 +125,12 @@ def test_a_judge_that_finds_nothing_new_makes_no_report_stale(reported: Workspac
     assert run_alone(reported, "clip_verdicts/x_clip_verdicts").success
     assert status(reported, REPORT) == StaleStatus.FRESH
     assert stale_of_check(reported) is None
+
+
+def test_first_judge_cards_make_no_report_stale(reported: Workspace) -> None:
+    overview = reported.definitions.resolve_job_def("overview")
+    assert overview.execute_in_process(instance=reported.instance).success
+    assert status(reported, REPORT) == StaleStatus.FRESH
 
 
 def test_a_report_is_stale_where_a_judge_has_answered_since(

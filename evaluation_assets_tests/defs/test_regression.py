@@ -14,6 +14,7 @@ import pytest
 from evaluation_assets.core.intake.drops import find
 from evaluation_assets.core.judging.panel import JudgeSettings, Panel, panel_of
 from evaluation_assets.core.pipeline.settings import InvalidSettings
+from evaluation_assets.core.report.index import write_index
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.system.user import user_name
 from evaluation_assets.definitions import build_definitions, current_key
@@ -110,7 +111,14 @@ def test_a_regressed_drop_fails_the_blocking_check_and_the_report_says_why(
     assert {each["task_id"] for each in gate["fallen_tasks"]} == {f"task-{number}" for number in range(1, TASKS)}
     folder = accepted.home.reports("s/worse")
     page, text = ((folder / f"report.{name}").read_text() for name in ("html", "md"))
-    assert "worse than the baseline" in page and "**fail**" in text
+    assert "worse than the baseline" in page
+    assert (
+        'Blocking check failed: <a href="#gate">' in page and page.count('<p class="gate-line"><a href="#gate">') == 0
+    )
+    write_index(accepted.home)
+    listed = (accepted.home.root / "reports" / "index.html").read_text()
+    assert "<td>success 1 of 10 (10.0%) <small>-0.900 against the baseline</small></td>" in listed
+    assert "**fail**" in text
     assert "Scores are means over tasks, without each judge’s leniency" in page, "other sections have it"
     assert "Means over tasks, without each judge’s leniency" in page
     assert "Scores are means over tasks, without each judge's leniency" in text

@@ -158,7 +158,10 @@ def _verdict(
 ) -> tuple[GateVerdict, str]:
     n = len(pairs.tasks)
     if n < pairs.known * (1 - settings.max_unpaired):
-        return "inconclusive", wording.unpaired(pairs)
+        p_at_best = _p_at_best(pairs, level, settings, offset)
+        if p_at_best is None or n < settings.min_tasks:
+            return "inconclusive", wording.unpaired(pairs)
+        return "fail", wording.worse_at_best(pairs, float(evidence.effect), p_at_best)
     if settings.rule == "tolerance":
         return _by_tolerance(pairs, settings)
     if n < settings.min_tasks:
@@ -174,6 +177,21 @@ def _verdict(
     noise = _noise(pairs, settings, offset)
     needed = tasks_to_pass(noise, undetected, level, settings.power, 1 - settings.alpha, n + 1)
     return verdict, wording.undecided(pairs, evidence, noise, needed, settings)
+
+
+def _p_at_best(pairs: Pairs, level: float, settings: GateSettings, offset: Offset | None) -> float | None:
+    """The p-value of a decrease that fails even if all tasks improved that have the outcome in one run only.
+
+    `None` if it does not fail then, and where that is not known: for scores, and by the rule of the tolerance.
+    """
+    if pairs.at_best is None or settings.rule == "tolerance":
+        return None
+    metrics = round(settings.alpha / level)
+    evidence = _evidence(pairs.at_best, settings, metrics, offset)
+    p_adjusted = min(1.0, float(evidence.p_regression) * metrics)
+    margin, undetected = pairs.margin(settings), pairs.max_undetected(settings)
+    verdict = classify(evidence, p_adjusted, False, margin=margin, max_undetected=undetected, alpha=settings.alpha)
+    return p_adjusted if verdict.item() == "fail" else None
 
 
 def _noise(pairs: Pairs, settings: GateSettings, offset: Offset | None) -> Noise:

@@ -12,11 +12,13 @@ from evaluation_assets.core.gating.settings import GateSettings
 from evaluation_assets.core.scoring.intervals import clustered
 
 _PATTERNS = (
-    r"^(.+?)[-_./:# ]*\d+$",
-    r"^(.+)[-_./:# ][^-_./:# ]+$",
-    r"^([^-_./:# ]+)[-_./:# ]",
+    r"^(.+?)[-_./:#\s]*\d+$",
+    r"^(.+)[-_./:#\s][^-_./:#\s]+$",
+    r"^([^-_./:#\s]+)[-_./:#\s]",
 )
-"""How the names of variants of a task are usually made: a number at the end, a last part, a first part."""
+"""How the names of variants of a task are usually made: a number at the end, a last part, a first part.
+
+None has a space: a terminal breaks lines there, and people copy them."""
 
 _SUSPECT = 0.01
 """Significance level of a suspicion. It decides nothing, but a note on every tenth gate would not be read."""

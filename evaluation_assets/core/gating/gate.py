@@ -241,6 +241,9 @@ def _outcome(
         notes.append(wording.reworded(len(tasks.reworded)))
     notes += wording.kept_out(current.kept_out)
     if baseline is not None:
+        agents = sorted({run.agent for run in baseline.runs if run.agent is not None})
+        if agents and current.agent is not None and current.agent not in agents:
+            notes.append(wording.other_agent(current.agent, agents))
         notes += [words for words, asked in _unknown_changes(baseline, current) if not asked]
     parts = scored_with(current)
     reasons = [words for words, _ in sorted(findings, key=lambda finding: _GRAVITY.index(finding[1]))]

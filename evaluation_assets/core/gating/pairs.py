@@ -7,18 +7,22 @@ from math import exp, log1p
 import numpy as np
 
 from evaluation_assets.core.gating.settings import GateSettings
-from evaluation_assets.core.gating.task_metrics import RELATIVE, lower_is_better
+from evaluation_assets.core.gating.task_metrics import OUTCOMES, RELATIVE, lower_is_better
 
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """Values of a metric for the tasks that have it in both runs. `known` tasks have it in at least one."""
+    """Values of a metric for the tasks that have it in both runs. `known` tasks have it in at least one.
+
+    `at_best` are the values of all known tasks of an outcome, if those that have it in one run only improved.
+    """
 
     metric: str
     tasks: Sequence[str]
     baseline: np.ndarray
     current: np.ndarray
     known: int
+    at_best: "Pairs | None" = None
 
     @property
     def are_outcomes(self) -> bool:
@@ -72,10 +76,16 @@ class Pairs:
 def pairs_of(metric: str, baseline: Mapping[str, float], current: Mapping[str, float], tasks: Sequence[str]) -> Pairs:
     """Pair the values of a metric by task, over these tasks."""
     both = [task for task in tasks if task in baseline and task in current]
+    known = [task for task in tasks if task in baseline or task in current]
+    at_best = None
+    if metric in OUTCOMES and len(both) < len(known):
+        lowest, highest = dict.fromkeys(known, 0.0), dict.fromkeys(known, 1.0)
+        at_best = pairs_of(metric, {**lowest, **baseline}, {**highest, **current}, known)
     return Pairs(
         metric,
         both,
         np.array([baseline[task] for task in both], float),
         np.array([current[task] for task in both], float),
-        sum(task in baseline or task in current for task in tasks),
+        len(known),
+        at_best,
     )

@@ -61,8 +61,8 @@ class GateSettings(Section):
         relative_max_undetected: The same for cost and latency, as a relative increase.
         fallen_drop: Tasks that fell or rose by at least this much in every trial are listed.
         max_missing: A run fails if a larger share of the baseline's tasks is missing; 1 allows partial runs.
-        max_unpaired: A metric is inconclusive if a larger share of its tasks has it in one run only, and an outcome if
-            the share of runs without it is larger by more than this.
+        max_unpaired: A metric that has not fallen for certain is inconclusive if a larger share of its tasks has it in
+            one run only, and an outcome if the share of runs without it is larger by more than this.
         task_family: Regular expression. Its match in a task ID names the family; tasks of a family are correlated.
         floors: Lower limits of metrics, and upper limits of cost, latency and findings, with or without a baseline.
         min_pass_rates: Required pass rates by suite; they override those of the suite files.

@@ -46,6 +46,13 @@ def unpaired(pairs: Pairs) -> str:
     return f"{pairs.metric}: values in both runs for {len(pairs.tasks)} of {counted(pairs.known, 'task')} only"
 
 
+def worse_at_best(pairs: Pairs, effect: float, p_at_best: float) -> str:
+    """Reason for an outcome that too many tasks have in one run only, and that fell whatever it was in the other."""
+    alone = pairs.known - len(pairs.tasks)
+    others = "other task" if alone == 1 else f"other {alone} tasks"
+    return f"{_change(pairs, effect)} ({_p(p_at_best)}, even if the {others} improved)"
+
+
 def unknown_outcomes(metric: str, known: int, runs: int) -> str:
     """Reason for an outcome that too many runs of the drop do not have."""
     return f"{metric}: known for {known} of {counted(runs, 'run')} only"
@@ -144,6 +151,11 @@ def new_tasks(tasks: int) -> str:
 def reworded(tasks: int) -> str:
     """Note on tasks whose prompt changed."""
     return f"{counted(tasks, 'task')} with the same ID but a different prompt than in the baseline"
+
+
+def other_agent(agent: str, of_baseline: Sequence[str]) -> str:
+    """Note on a drop of another agent than the baseline is of."""
+    return f"another agent than in the baseline: {agent}, not {first_of(of_baseline, _NAMED)}"
 
 
 def kept_out(judges: Mapping[str, str]) -> list[str]:

@@ -21,7 +21,7 @@ from evaluation_assets.core.pipeline.failure_groups import (
     comparable_trend,
     evaluated_runs,
 )
-from evaluation_assets.core.sections.failure_groups.grouping import UNEXPLAINED, GroupKey, assigned
+from evaluation_assets.core.sections.failure_groups.grouping import UNEXPLAINED, GroupKey, assigned, names_of
 from evaluation_assets.core.sections.failure_groups.occurrence import Occurrence
 from evaluation_assets.core.sections.failure_groups.states import Change, State, read_states, shown_name, state_of
 from evaluation_assets.core.sections.failure_groups.trends import DropCount, by_suite, change_in
@@ -101,7 +101,7 @@ def drop_groups(
             key: state_of(kept.get(key.id), [each.drop for each in drops[key] if each.n_affected], changes[key])
             for key in affected
         },
-        names={key: cover(shown_name(key.name, kept.get(key.id))) for key in drops},
+        names={key: cover(shown_name(name, kept.get(key.id))) for key, name in names_of(drops).items()},
         damaged=damaged,
     )
 

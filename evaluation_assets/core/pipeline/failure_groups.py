@@ -21,6 +21,7 @@ from evaluation_assets.core.sections.failure_groups.grouping import (
     UNEXPLAINED,
     GroupKey,
     grouped,
+    names_of,
 )
 from evaluation_assets.core.sections.failure_groups.occurrence import Occurrence
 from evaluation_assets.core.sections.failure_groups.states import KeptState, State, shown_name, state_of
@@ -199,7 +200,8 @@ def member_rows(all_runs: AllRuns) -> Iterator[Row]:
 
 def group_rows(all_runs: AllRuns, states: Mapping[str, KeptState]) -> list[Row]:
     """Rows of `failure_groups`: the gravest first, of these those with the most affected runs."""
-    rows = [_row(key, members, all_runs, states.get(key.id)) for key, members in all_runs.groups.items()]
+    names = names_of(all_runs.groups)
+    rows = [_row(key, names[key], members, all_runs, states.get(key.id)) for key, members in all_runs.groups.items()]
     return sorted(rows, key=lambda row: (SEVERITIES.index(row["severity"]), -row["n_runs"], row["group_id"]))
 
 
@@ -213,7 +215,7 @@ def with_drops(all_runs: AllRuns, states: Mapping[str, KeptState]) -> dict[str, 
     }
 
 
-def _row(key: GroupKey, members: Sequence[Occurrence], all_runs: AllRuns, kept: KeptState | None) -> Row:
+def _row(key: GroupKey, name: str, members: Sequence[Occurrence], all_runs: AllRuns, kept: KeptState | None) -> Row:
     drops = all_runs.drops
     affected: dict[str, set[str]] = defaultdict(set)
     for each in members:
@@ -231,7 +233,7 @@ def _row(key: GroupKey, members: Sequence[Occurrence], all_runs: AllRuns, kept: 
     n_runs, n_all = sum(map(len, affected.values())), sum(map(len, by_task.values()))
     return {
         "group_id": key.id,
-        "name": shown_name(key.name, kept),
+        "name": shown_name(name, kept),
         "kind": key.kind,
         "tool": key.tool,
         "words": key.words,

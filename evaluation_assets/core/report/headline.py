@@ -123,6 +123,13 @@ class Headline(BaseModel):
         return f"no {self.score_name}" if self.score is None else f"{self.score_name} {self.score:.3f}"
 
     @property
+    def short_change(self) -> str | None:
+        """How the headline differs from the baseline, without its interval: `-0.143 against the baseline`."""
+        of_score = None if self.is_process else self.change
+        change = of_score if self.measure == "score" else self.rates[0].change
+        return None if change is None else f"{signed(change.difference)} against the baseline"
+
+    @property
     def is_process(self) -> bool:
         """Whether the score is the process score."""
         return self.score_name == _PROCESS

@@ -29,6 +29,7 @@ def pairs(random: np.random.Generator, name: str, together: float) -> Pairs:
 def test_variants_of_a_task_that_change_together_are_noticed(name: str) -> None:
     found = suspected_families(pairs(np.random.default_rng(1), name, 0.7))
     assert found is not None and found.families == FAMILIES
+    assert " " not in found.pattern, "a terminal breaks lines at spaces"
     assert found.correlation == pytest.approx(0.7, abs=0.3)
 
 

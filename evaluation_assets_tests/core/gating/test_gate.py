@@ -119,6 +119,26 @@ def test_a_metric_that_many_tasks_lack_is_inconclusive_however_good_the_rest() -
     assert outcome.reasons == ["overall: values in both runs for 15 of 20 tasks only"]
 
 
+def test_outcomes_that_fell_even_if_all_others_improved_fail() -> None:
+    asked = {f"t{index}": "asks" for index in range(20)}
+    fell = {"success": scores(np.array([0.0] * 5 + [1.0] * 10))}
+    outcome = gate({"success": scores(np.ones(20))}, fell, tasks=asked)
+    assert outcome.verdict == "fail"
+    assert outcome.reasons == ["success -0.333 on 15 tasks (p = 0.021, even if the other 5 tasks improved)"]
+    before = baseline(drop({"success": scores(np.ones(15))}, tasks=asked))
+    after = drop({"success": scores(np.array([0.0] * 5 + [1.0] * 15))}, tasks=asked)
+    risen = decide(before, after, GateSettings())
+    assert risen is not None and risen.verdict == "inconclusive", "the other 5 may have risen by as much"
+
+
+def test_a_comparison_with_another_agent_says_so() -> None:
+    same = {"overall": scores(np.linspace(0.1, 0.9, 20))}
+    for agent, said in (("porter", ["another agent than in the baseline: porter, not concierge"]), ("concierge", [])):
+        outcome = decide(baseline(drop(same, agent="concierge")), drop(same, agent=agent), GateSettings())
+        assert outcome is not None and outcome.verdict == "pass"
+        assert [reason for reason in outcome.reasons if "agent" in reason] == said
+
+
 def test_an_unknown_cost_is_no_improvement() -> None:
     before, after = noisy(20)
     cost = scores(np.linspace(0.1, 0.3, 20))

@@ -26,7 +26,10 @@ Tell = Callable[[str], object]
 
 _TERM = re.compile(r'"([^"]+)"|([^\s"]+)')
 _BEFORE, _AFTER = 60, 120
-"""Characters of an excerpt before and after where the first word begins."""
+"""Characters of an excerpt before and after where a word begins."""
+
+_PLACES = 200
+"""Places of each word of a text that are compared: the excerpt is from one of the first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,8 +106,8 @@ def _runs_with(home: Installation, terms: Sequence[str], drop: str) -> Iterator[
         may_have = _may_have(batch, terms)
         for run, row in zip(batch["trajectory_id"].to_pylist(), _rows_of(batch, may_have), strict=True):
             own = clips.at(run)
-            if row is not None and (first := _first_place(row, terms)) is not None:
-                text, at = first
+            if row is not None and (best := _best_place(row, terms)) is not None:
+                text, at = best
                 yield FoundRun(
                     drop=drop,
                     trajectory_id=run,
@@ -119,17 +122,20 @@ def _rows_of(batch: pa.RecordBatch, chosen: NDArray[np.bool_]) -> Iterator[Row |
         yield batch.slice(index, 1).to_pylist()[0] if is_chosen else None
 
 
-def _first_place(row: Row, terms: Sequence[str]) -> tuple[str, int] | None:
-    """The text that has the first term, and where; `None` unless the texts of the run have all terms."""
+def _best_place(row: Row, terms: Sequence[str]) -> tuple[str, int] | None:
+    """The text and the place with the most terms close by, the first of several; `None` if the run lacks a term."""
     texts = [row["text"], row["trajectory_id"], row["task_id"], *trajectory_of(row).own_texts]
     plain = [folded(text) for text in texts]
     if not all(any(term in text for text in plain) for term in terms):
         return None
-    return next(
-        (text, place_in(text, at))
-        for text, folded_text in zip(texts, plain, strict=True)
-        if (at := folded_text.find(terms[0])) >= 0
+    places = (
+        (sum(term in text[max(0, at - _BEFORE) : at + _AFTER] for term in terms), -index, -at)
+        for index, text in enumerate(plain)
+        for term in terms
+        for at in islice((found.start() for found in re.finditer(re.escape(term), text)), _PLACES)
     )
+    _, index, at = max(places)
+    return texts[-index], place_in(texts[-index], -at)
 
 
 def _clip_at(clips: Sequence[Row], at: int) -> int | None:

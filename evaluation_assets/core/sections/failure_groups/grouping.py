@@ -19,7 +19,7 @@ from evaluation_assets.core.sections.findings.kinds import kinds
 from evaluation_assets.core.system.by_key import by_key
 from evaluation_assets.core.traces.trajectories.identity import digest
 
-GROUPING_VERSION = "7"
+GROUPING_VERSION = "8"
 
 UNEXPLAINED = "unexplained_failure"
 """Kind of a run that failed without any finding."""
@@ -78,6 +78,17 @@ class GroupKey(NamedTuple):
         said = self.words or ""
         tool = None if self.tool == ANY_TOOL or (said and (self.tool or "").casefold() in said) else self.tool
         return ": ".join(part for part in (kind_title(self.kind), tool, said) if part)
+
+
+def names_of(keys: Iterable[GroupKey]) -> dict[GroupKey, str]:
+    """The names of groups. Those that would have the same one also say at which calls their findings are."""
+    names = {key: key.name for key in keys}
+    alike = Counter(names.values())
+    return {key: name if alike[name] == 1 else _with_place(key) for key, name in names.items()}
+
+
+def _with_place(key: GroupKey) -> str:
+    return ": ".join(filter(None, (kind_title(key.kind), key.tool or "no tool", key.words)))
 
 
 def kind_title(kind: str) -> str:

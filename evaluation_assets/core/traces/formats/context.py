@@ -35,6 +35,8 @@ _MEASURED = ("metrics", "summary", "info", "scores")
 _COUNTED = ("correct", "passed", "pass", "utility", "resolved", "solved", "succeeded", "successful", "won")
 _MEASURED_OUTCOME = tuple(name for name in _OUTCOME if name not in _COUNTED)
 """Objects with the outcome among other figures, where some names are those of counts."""
+TRIALS = ("trial", "trial_id", "sample_index", "epoch", "attempt")
+"""Fields that number the trials of a task."""
 _AGENT, _VERSION = ("agent", "agent_name"), "agent_version"
 _MODEL = ("llm_model", "model", "model_name")
 _MODELS = (*_MODEL[1:], "model_id", "modelName", "modelId", "model_name_or_path")
@@ -103,7 +105,7 @@ def context_of(fields: Fields) -> Context:
     task_id = fields.recorded_id(*_TASK_ID) or (
         type(query)(":".join(part for part in (source, query) if part)) if query else None
     )
-    trial = fields.whole("trial", "trial_id", "sample_index", "epoch", "attempt") or 0
+    trial = fields.whole(*TRIALS) or 0
     durations = map(_duration, (fields, *(Fields(object_in(fields.peek(name))) for name in _MEASURED)))
     extra = fields.short(*_SOURCE)
     agent, version = agent_of(fields)

@@ -14,6 +14,7 @@ from evaluation_assets.core.text.counted import counted
 from evaluation_assets.core.text.nullable import sum_of
 from evaluation_assets.core.traces.formats.base import DropFile, Format, Record, Rejection
 from evaluation_assets.core.traces.formats.call_census import census_of
+from evaluation_assets.core.traces.formats.context import TRIALS
 from evaluation_assets.core.traces.formats.conversation import IN_TURN
 from evaluation_assets.core.traces.formats.registry import looks_like, read_by
 from evaluation_assets.core.traces.formats.stated import Difference
@@ -259,6 +260,7 @@ class ImportReport:
     _beginnings: set[bytes] = field(default_factory=set)
     _forced_format: str | None = None
     _lists_tools: bool = False
+    _names_trial: bool = False
 
     def read(self, chosen: Format, files: Sequence[DropFile]) -> Iterator[Trajectory | Rejection]:
         """The trajectories and rejections of a drop, by a format's reader, counted on their way.
@@ -317,6 +319,8 @@ class ImportReport:
         """Count the calls that a record seems to hold."""
         data = record.data if isinstance(record.data, dict | list) else orjson.loads(record.raw)
         self._lists_tools = isinstance(data, dict) and bool(data.get("tools_used"))
+        stated = [data, data.get("metadata")] if isinstance(data, dict) else []
+        self._names_trial = any(isinstance(fields, dict) and not fields.keys().isdisjoint(TRIALS) for fields in stated)
         census = census_of(data)
         fresh = census.calls - self._calls_now - self._calls_before
         self._counts["marks"] += sum(not any(call in named for named in self._named_calls) for call in fresh)
@@ -352,16 +356,19 @@ class ImportReport:
 
     def _repeats(self, trajectory: Trajectory) -> bool:
         """Whether a trajectory begins like another one that ends there, or the other way round."""
-        *beginnings, whole = _digests(trajectory)
+        *beginnings, whole = _digests(trajectory, trajectory.trial if self._names_trial else 0)
         repeats = whole in self._beginnings or not self._wholes.isdisjoint(beginnings)
         self._wholes.add(whole)
         self._beginnings.update(beginnings)
         return repeats
 
 
-def _digests(trajectory: Trajectory) -> Iterator[bytes]:
-    """The digests of a trajectory's text up to each call and each result within it, and of the whole."""
-    digest, position, text = blake2b(digest_size=12), 0, trajectory.text
+def _digests(trajectory: Trajectory, trial: int) -> Iterator[bytes]:
+    """The digests of a trajectory's text up to each call and each result within it, and of the whole.
+
+    Different trials are no versions of one conversation, however alike. `trial` is 0 where the source names none.
+    """
+    digest, position, text = blake2b(b"%d " % trial, digest_size=12), 0, trajectory.text
     ends = {step.end for step in trajectory.steps}
     ends |= {
         text.rfind("<result", step.start, step.result.content[0])

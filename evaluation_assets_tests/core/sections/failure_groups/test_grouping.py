@@ -11,6 +11,7 @@ from evaluation_assets.core.sections.failure_groups.grouping import (
     GroupKey,
     assigned,
     grouped,
+    names_of,
     pattern_of,
 )
 from evaluation_assets.core.sections.failure_groups.occurrence import Occurrence
@@ -207,3 +208,16 @@ def test_every_finding_is_in_one_group_whatever_their_order(given_: list[Occurre
 )
 def test_the_name_of_a_group_says_its_tool_once(key: GroupKey, name: str) -> None:
     assert key.name == name
+
+
+def test_no_two_groups_have_the_same_name() -> None:
+    words = "pay: expected #"
+    keys = [GroupKey("loop"), GroupKey("loop", ANY_TOOL), GroupKey("loop", "pay")]
+    keys += [GroupKey("wrong_argument", "pay", words), GroupKey("wrong_argument", ANY_TOOL, words)]
+    assert list(names_of(keys).values()) == [
+        "Loop: no tool",
+        "Loop: any tool",
+        "Loop: pay",
+        f"Wrong argument: pay: {words}",
+        f"Wrong argument: any tool: {words}",
+    ]

@@ -241,6 +241,15 @@ def test_snapshots_of_a_growing_conversation_are_a_doubt(tmp_path: Path, newest_
     )
 
 
+def test_a_trial_that_ends_where_another_one_goes_on_is_no_doubt(tmp_path: Path) -> None:
+    whole = conversation(openai("1"), openai("2"))["messages"]
+    path = tmp_path / "d.jsonl"
+    path.write_bytes(
+        b"\n".join(orjson.dumps({"messages": whole[:end], "trial": trial}) for trial, end in enumerate((3, 6)))
+    )
+    assert summary_of(path).trust == "complete"
+
+
 def test_equal_trials_of_a_task_are_no_doubt(tmp_path: Path) -> None:
     path = tmp_path / "d.jsonl"
     path.write_bytes(b"\n".join([orjson.dumps(conversation(openai("1")))] * 3))
