@@ -52,6 +52,11 @@ _KINDS: dict[str, Kind] = {
     "EVALUATOR": "check",
     "GUARDRAIL": "check",
 }
+_LOOKED_UP = (
+    "gen_ai.retrieval.query.text", "gen_ai.memory.query.text", "gen_ai.retrieval.documents", "gen_ai.memory.records",
+)  # fmt: skip
+"""What operations on documents and memories (`retrieval`, `search_memory`) are given, and what they give."""
+
 _MODEL_SIGNS = ("gen_ai.prompt", "gen_ai.completion", "llm.input_messages", "gcp.vertex.agent.llm_request")
 _AGENT_NAMES = ("gen_ai.agent.name", "traceloop.association.properties.lc_agent_name", "ai.telemetry.functionId")
 _TOOL_NAMES = ("gen_ai.tool.name", "tool.name", "tool_call.function.name", "ai.toolCall.name")
@@ -117,7 +122,7 @@ def kind_of(span: Span) -> Kind:
     if isinstance(operation := attributes.get("gen_ai.operation.name"), str):
         if attributes.get("gen_ai.tool.name") == _MERGED:
             return "other"
-        return _OPERATIONS.get(operation, "other")
+        return "tool" if any(key in attributes for key in _LOOKED_UP) else _OPERATIONS.get(operation, "other")
     if any(key.startswith(_MODEL_SIGNS) for key in attributes) or "llm.request.type" in attributes:
         return "model"
     if "gen_ai.request.model" in attributes and any(key.startswith("gen_ai.usage.") for key in attributes):
@@ -219,17 +224,20 @@ def tool_run(span: Span, fields: Fields) -> ToolRun:
     fields.set_aside("openinference.span.kind", "traceloop.span.kind", "gen_ai.operation.name", "gen_ai.tool.type")
     fields.set_aside("input.mime_type", "output.mime_type", "gen_ai.system", "gen_ai.provider.name", "tool.parameters")
     fields.set_aside("gcp.vertex.agent.llm_request", "gcp.vertex.agent.llm_response", "gcp.vertex.agent.event_id")
-    name = _text(fields, *_TOOL_NAMES) or fields.text("traceloop.entity.name") or span.name
+    looked_up = next(
+        (at(span.attributes, "gen_ai.operation.name") for key in _LOOKED_UP if key in span.attributes), None
+    )
+    name = _text(fields, *_TOOL_NAMES) or fields.text("traceloop.entity.name") or looked_up or span.name
     arguments = arguments_of(
         _value(fields,
             "gen_ai.tool.call.arguments", "gcp.vertex.agent.tool_call_args", "ai.toolCall.args",
             "tool_call.function.arguments", "tool_arguments", "traceloop.entity.input", "input.value",
-            "mlflow.spanInputs",
+            "mlflow.spanInputs", *_LOOKED_UP[:2],
         )
     )  # fmt: skip
     returned = _value(fields,
         "gen_ai.tool.call.result", "gcp.vertex.agent.tool_response", "ai.toolCall.result", "tool_response",
-        "traceloop.entity.output", "output.value", "mlflow.spanOutputs",
+        "traceloop.entity.output", "output.value", "mlflow.spanOutputs", *_LOOKED_UP[2:],
     )  # fmt: skip
     if arguments is None:
         arguments = decoded(_event_value(span, "gen_ai.tool.message", "content"))
