@@ -5,11 +5,12 @@ import re
 from evaluation_assets.core.traces.formats.spans.attributes import ModelCall
 
 _SAID = r"(?:conversations?|chats?|threads?|dialog(?:ue)?s?|chat history|messages) ?"
+_ASK = r"\b(?:generat|creat|writ|suggest|provid|giv|propos|produc|output|return|extract|identif)\w*\b[^.\n]{0,60}"
 _BESIDE = re.compile(
-    rf"\b(?:title|tags|emoji|headline|suggested replies)\b[^.\n]{{0,80}}\b{_SAID}"
-    r"|\b(?:conversation|chat|thread) (?:title|tags|emoji)\b"
-    r"|\bfollow-?up (?:questions?|prompts?)\b[^.\n]{0,60}\b(?:users?|might|may|could|next|chat|conversation)\b"
-    r"|\b(?:facts|memories|preferences)\b[^.\n]{0,40}\b(?:remember|memory|about the user)\b"
+    rf"{_ASK}\b(?:title|emoji|headline|suggested replies|tags (?:that|for|of|categori[sz]ing))\b[^.\n]{{0,80}}\b{_SAID}"
+    rf"|{_ASK}\b(?:conversation|chat|thread) (?:title|tags|emoji)\b|\btitle generator\b"
+    rf"|{_ASK}\bfollow-?up (?:questions?|prompts?)\b[^.\n]{{0,60}}\b(?:users?|might|may|could|next|chat|conversation)\b"
+    rf"|{_ASK}\b(?:facts|memories|preferences)\b[^.\n]{{0,40}}\b(?:remember|memory|about the user)\b"
     rf"|\bsummari[sz]e\b[^.\n]{{0,40}}\b{_SAID}(?:so far|above|history)\b",
     re.IGNORECASE,
 )
@@ -20,7 +21,8 @@ _GUARD = re.compile(
 )
 """Names of models that say whether a text is allowed."""
 
-_LONGEST_PROMPT = 2000
+_BEGINNING = 200
+"""Characters of a prompt in which it is asked. Agents are told at the end to suggest the next question, too."""
 
 
 def is_aside(call: ModelCall) -> bool:
@@ -30,4 +32,4 @@ def is_aside(call: ModelCall) -> bool:
     if call.model is not None and _GUARD.search(call.model):
         return True
     asked = next((message.text for message in call.inputs if message.text.strip()), "")
-    return _BESIDE.search(asked[:_LONGEST_PROMPT]) is not None
+    return _BESIDE.search(asked[:_BEGINNING]) is not None

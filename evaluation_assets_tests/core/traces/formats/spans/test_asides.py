@@ -53,6 +53,21 @@ def test_titles_tags_and_checks_of_a_conversation_are_not_its_work(
     assert run.usage is not None and run.usage.input_tokens == 300, "they are paid for"
 
 
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "Write your answer in <answer> tags in this chat.",
+        "You are a guide. Ask follow-up questions if it is unclear what the user may want.",
+        f"You are a guide. {'Be brief. ' * 20}Generate three follow-up questions that the user might ask next.",
+        "Provide facts on cities. Remember what was said in the conversation.",
+    ],
+)
+def test_prompts_of_agents_that_speak_of_such_things_are_no_asides(tmp_path: Path, prompt: str) -> None:
+    asked = [said("system", prompt), said("user", ASKED)]
+    run = run_with(tmp_path, span("last", chat(asked, [said("assistant", "Warm.")]), start=9, parent="agent"))
+    assert run.final_answer == "Warm."
+
+
 def test_an_agent_that_is_asked_for_a_title_or_has_tools_is_at_work(tmp_path: Path) -> None:
     asked = "Write a title for the conversation between the two kings."
     alone = span("ask", chat([said("user", asked)], [said("assistant", "Two Crowns")]))
