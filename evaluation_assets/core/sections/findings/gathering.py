@@ -15,7 +15,7 @@ from evaluation_assets.core.traces.trajectories.model import Trajectory
 JudgedClaim = tuple[str, str, str]
 """A judge, a claim of the final answer, and the words of the run that contradict it, as the judge quotes both."""
 
-GATHERING_VERSION = "9"
+GATHERING_VERSION = "10"
 
 _OF_CASE, _OF_SOURCE = "tool_use_results", "recorded_expectations"
 ABOUT_OUTCOME = frozenset((_OF_CASE, _OF_SOURCE))

@@ -2,7 +2,7 @@
 
 {"task": "...", "steps": [{"llm_request": {"messages": [...]}, "llm_response": {"content": "..."}}]}
 
-A program may put together anew what it asks at each step: what is new in a request is what comes after the last answer
+A program may put together again what it asks at each step: new in a request is what comes after the last answer
 in it, without what stood in the one before.
 """
 
