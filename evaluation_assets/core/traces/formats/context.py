@@ -18,7 +18,7 @@ _REFERENCE = (
 )  # fmt: skip
 _FINAL_ANSWER = (
     "final_answer", "answer_text", "final_output", "prediction", "finalAnswer", "predicted_answer", "model_answer",
-    "final_response",
+    "final_response", "agent_answer",
 )  # fmt: skip
 _OUTCOME = (
     "success", "resolved", "is_correct", "correct", "passed", "utility", "pass", "solved", "is_success", "task_success",

@@ -5,6 +5,7 @@ from typing import Any
 from evaluation_assets.core.traces.formats.messages.chat import role_of
 from evaluation_assets.core.traces.formats.messages.framework_messages import as_chat_messages, is_of_framework
 from evaluation_assets.core.traces.formats.messages.glaive import glaive_record, is_of_glaive
+from evaluation_assets.core.traces.formats.messages.request_steps import with_requests
 from evaluation_assets.core.traces.formats.messages.rollouts import is_rollout, rollout_record
 from evaluation_assets.core.traces.formats.untyped import as_number, at, decoded, list_in, object_in, without_none
 from evaluation_assets.core.traces.trajectories.model import JsonObject
@@ -39,7 +40,7 @@ def with_messages(data: JsonObject) -> JsonObject:
     """A record whose messages and their calls are lists; any other record unchanged.
 
     Datasets have messages, or their calls, as JSON text. Rollouts of reinforcement learning and evaluations of Azure AI
-    have those given and those made apart, and runs of smolagents on GAIA have them as steps.
+    have those given and those made apart, runs of smolagents on GAIA have them as steps, and other runs in requests.
     """
     name = next((name for name in LISTS if data.get(name) is not None), None)
     if name is not None:
@@ -51,10 +52,8 @@ def with_messages(data: JsonObject) -> JsonObject:
         if any(map(is_of_framework, messages)):
             messages = as_chat_messages(messages)
         return _with_last_said(data, name, in_order(messages))
-    if is_of_glaive(data):
-        return glaive_record(data)
-    if is_rollout(data):
-        return rollout_record(data)
+    if is_of_glaive(data) or is_rollout(data):
+        return rollout_record(data) if is_rollout(data) else glaive_record(data)
     if (calls := _calls_for(data)) is not None:
         messages = [{"role": "user", "content": data[_QUERY]}, {"role": "assistant", "content": "", _CALLS: calls}]
         return {**{key: value for key, value in data.items() if key not in (_QUERY, _ANSWERS)}, LISTS[0]: messages}
@@ -66,6 +65,8 @@ def with_messages(data: JsonObject) -> JsonObject:
             return {**others, LISTS[0]: as_chat_messages(messages)}
     if are_messages(data.get(_STEPS)):
         return {**{key: value for key, value in data.items() if key != _STEPS}, LISTS[0]: data[_STEPS]}
+    if (joined := with_requests(data)) is not None:
+        return joined
     for names in _ASKED_AND_SAID:
         asked, said = list_in(data.get(names[0])), _messages_said(data.get(names[1]))
         if any(map(role_of, asked)) and any(map(role_of, said)):

@@ -111,7 +111,7 @@ def _kind_of(span: JsonObject) -> str | None:
 def _opened(fields: Fields) -> StoredSpan:
     kind = _kind_of({name: fields.peek(name) for name in _KIND_NAMES}) or "CHAIN"
     fields.set_aside(*_KIND_NAMES, *_IDS, *_PARENTS, "level", "depth", "duration_ms", "latency_ms")
-    known, about = context_of(fields.object(_RECORD)), fields.object("attributes", "metadata")
+    about = fields.object("attributes", "metadata")
     return StoredSpan(
         id=fields.name(_ID),
         trace_id=fields.name(*_TRACES),
@@ -125,9 +125,7 @@ def _opened(fields: Fields) -> StoredSpan:
         error=_error_in(fields.value(*_ERRORS), fields.value("status")),
         model=fields.text(*_MODELS) or about.text(*_MODELS),
         usage=attributes_of_usage(usage_of_answer(fields) or usage_of_answer(about)) if kind == "LLM" else {},
-        scores=[{"name": name, "value": value} for name, value in known.labels.items()],
-        expected=known.reference_answer,
-        success=known.success,
+        known=context_of(fields.object(_RECORD)) if _RECORD in fields else None,
     )
 
 

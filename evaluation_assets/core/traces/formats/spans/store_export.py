@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from evaluation_assets.core.traces.formats.base import DropFile, Format, Record, Rejection, Sample, UnusableRecord
-from evaluation_assets.core.traces.formats.context import reference
+from evaluation_assets.core.traces.formats.context import NOTHING_KNOWN, Context, reference
 from evaluation_assets.core.traces.formats.files.records import read_records
 from evaluation_assets.core.traces.formats.isolation import each_own_file
 from evaluation_assets.core.traces.formats.spans.spool import SpanSpool
@@ -24,7 +24,7 @@ class StoredSpan:
     """A span as a store has it: its place, its kind (as in `attributes_of`), and what went in and came out.
 
     Times are seconds since 1970; `usage` has the names of OpenTelemetry. `scores`, `expected` and `success` are of the
-    whole trace, and `session` is the conversation that it belongs to.
+    whole trace, as is what is `known` of it otherwise; `session` is the conversation that it belongs to.
     """
 
     id: str | None
@@ -44,6 +44,7 @@ class StoredSpan:
     scores: Sequence[JsonObject] = ()
     expected: Any = None
     success: bool | None = None
+    known: Context | None = None
 
 
 @dataclass(slots=True)
@@ -54,6 +55,7 @@ class _About:
     expected: str | None = None
     success: bool | None = None
     prompted: set[str | None] = field(default_factory=set)
+    known: Context = NOTHING_KNOWN
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,6 +97,7 @@ class StoreExport:
             if (span_id := stored.id) is None or trace_id is None:
                 raise UnusableRecord("wrong_type", "a span has no id or no trace id")
             known = about.setdefault(trace_id, _About())
+            known.known = stored.known or known.known
             known.scores += stored.scores
             known.expected = known.expected or reference(stored.expected)
             known.success = stored.success if known.success is None else known.success
@@ -129,11 +132,19 @@ def _labelled(about: dict[str, _About], run: Trajectory) -> Trajectory:
     known = [about[trace] for trace in run.extra.get("trace_ids", [run.id]) if trace in about]
     scores = [score for each in known for score in each.scores]
     expected = next((each.expected for each in known if each.expected), None)
+    own = next((each.known for each in known if each.known is not NOTHING_KNOWN), NOTHING_KNOWN)
     return replace(
         run,
-        labels={**run.labels, **({"scores": scores} if scores else {})},
-        reference_answer=run.reference_answer or expected,
-        success=next((each.success for each in known if each.success is not None), run.success),
+        task=run.task or own.task or "",
+        task_id=own.task_id or run.task_id,
+        final_answer=own.final_answer or run.final_answer,
+        duration_s=own.duration_s if run.duration_s is None else run.duration_s,
+        labels={**run.labels, **own.labels, **({"scores": scores} if scores else {})},
+        reference_answer=run.reference_answer or expected or own.reference_answer,
+        success=next(
+            (each.success for each in known if each.success is not None),
+            run.success if own.success is None else own.success,
+        ),
     )
 
 

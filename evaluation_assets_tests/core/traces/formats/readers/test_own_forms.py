@@ -6,7 +6,7 @@ from typing import Any
 import orjson
 import pytest
 
-from evaluation_assets.core.traces.trajectories.model import JsonObject
+from evaluation_assets.core.traces.trajectories.model import JsonObject, Usage
 from evaluation_assets_tests.core.traces.formats.readers.summaries import summary_of, written
 from evaluation_assets_tests.core.traces.formats.readers.test_own_counts import ACT, CHAT
 from evaluation_assets_tests.core.traces.formats.reading import calls_of, read, trajectories
@@ -155,6 +155,23 @@ def test_a_step_may_have_the_role_of_its_agent(tmp_path: Path, steps: list[JsonO
     (run,) = trajectories(path)
     assert (calls_of(run), summary_of(path).trust) == (CALLS, "complete")
     assert [agent.id for agent in run.agents] == (["agent"] if len(steps) == 1 else ["planner", "executor"])
+
+
+@pytest.mark.parametrize("is_anew", [False, True])
+@pytest.mark.parametrize("names", [("llm_request", "llm_response"), ("messages_in", "message_out")])
+def test_requests_with_their_answers_may_be_steps(tmp_path: Path, names: tuple[str, str], is_anew: bool) -> None:
+    call = {"id": "c", "type": "function", "function": {"name": "look_up", "arguments": '{"order": 7}'}}
+    acting, counts = {"content": None, "tool_calls": [call]}, {"input_tokens": 20, "output_tokens": 4}
+    shown = {"role": "user", "content": "paid"} if is_anew else {"role": "tool", "tool_call_id": "c", "content": "paid"}
+    later = [ASKED, shown] if is_anew else [ASKED, {"role": "assistant", **acting}, shown]
+    steps = [{names[0]: [ASKED], names[1]: acting, **counts}, {names[0]: later, names[1]: SAID, **counts}]
+    nested = [{"llm_calls": [step]} for step in steps]
+    for record in ({"steps": steps}, {"steps": [*nested, {"llm_calls": []}]}):
+        path = written(tmp_path, {"task": {"question": TASK}, **record, "success": True, "agent_answer": "It is."})
+        (run,) = trajectories(path)
+        assert (run.task, calls_of(run), run.final_answer, run.success) == (TASK, CALLS, "It is.", True)
+        assert run.usage == Usage(input_tokens=40, output_tokens=8)
+        assert summary_of(path).trust == "complete"
 
 
 def test_calls_with_their_results_may_be_messages_without_words(tmp_path: Path) -> None:
