@@ -17,6 +17,7 @@ from upath import UPath
 
 from evaluation_assets.core.review.labels import Label, read_labels
 from evaluation_assets_tests.browser import chromium
+from evaluation_assets_tests.conftest import record as record_of
 from evaluation_assets_tests.third_party import data
 
 pytestmark = pytest.mark.slow
@@ -533,6 +534,24 @@ def test_the_comparison_names_the_tasks_that_changed_their_outcome(
     page.wait_for_selector(".aligned")
     for side, name in enumerate(("tau2/before", "tau2/now")):
         assert page.locator(".sides > header").nth(side).inner_text().startswith(name)
+    page.close()
+
+
+def test_trials_without_an_outcome_are_not_counted_in_a_comparison(browser: "Browser", tmp_path: Path) -> None:
+    drops = tmp_path / "home" / "drops" / "s"
+    drops.mkdir(parents=True)
+    for name, outcomes_of_trials in (("a", (None, True, None)), ("b", (None, None, False))):
+        runs = [record_of("t", "<answer>4</answer>", success=success) for success in outcomes_of_trials]
+        (drops / f"{name}.jsonl").write_bytes(b"".join(runs))
+        evaluate(drops / f"{name}.jsonl", tmp_path / "home")
+    page = browser.new_page()
+    page.goto((tmp_path / "home" / "reports" / "s" / "b" / "report.html").as_uri() + "#/compare")
+    page.wait_for_selector("#view-compare table")
+    assert page.locator("#view-compare > .scroll [data-label=Outcome]").all_inner_texts() == ["1 of 1 → 0 of 1"]
+    page.locator("#view-compare tbody th a").first.click()
+    page.wait_for_selector(".sides")
+    shown = page.locator(".sides > header").all_inner_texts()
+    assert "pass, " in shown[0] and "fail, " in shown[1], "the trials that show the change"
     page.close()
 
 

@@ -95,9 +95,9 @@ def plan(
             continue
         plans.append(planned)
         _print_plan(planned, panel, is_part=len(drops) > 1)
-    if len(plans) > 1:
+    together = total_of(plans)
+    if len(plans) > 1 and (together or len(plans) < len(drops)):
         echo("", f"{'all' if len(plans) == len(drops) else f'{len(plans)} of'} {len(drops)} drops")
-        together = total_of(plans)
         for calls in together:
             print_calls(calls)
         print_total(together)

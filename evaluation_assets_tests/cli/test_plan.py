@@ -337,6 +337,8 @@ def test_presets_are_priced_once_for_all_drops(tmp_path: Path, server: ModelServ
     said = cli("plan", tmp_path / "a.jsonl", tmp_path / "b.jsonl", *common).stdout
     assert said.count("new calls (") == 3 and said.count("    quick ") == said.count("reply length:") == 1
     assert said.index("all 2 drops") < said.index("reply length:")
+    free = cli("plan", tmp_path / "a.jsonl", tmp_path / "b.jsonl", "--home", tmp_path / "home").stdout
+    assert "all 2 drops" not in free, "nothing is asked in any"
 
 
 def test_a_drop_that_cannot_be_read_is_named_and_the_others_are_priced(tmp_path: Path) -> None:

@@ -108,7 +108,7 @@ def findings_of(
     `detections` are those of the detectors, by default without knowledge of other runs of the drop. `unmet` are issues
     by the expectations that the source recorded.
     """
-    own = list(detected(trajectory) if detections is None else detections)
+    own = list(_without_weaker(list(detected(trajectory) if detections is None else detections)))
     gathered = (
         *own,
         *_of_flags(trajectory, is_cut_off=any(finding.kind == "cut_off" for finding in own)),
@@ -121,6 +121,15 @@ def findings_of(
         *_of_claims(trajectory, contradicted),
     )
     return list(_once(gathered))
+
+
+def _without_weaker(findings: Sequence[Finding]) -> Iterator[Finding]:
+    """Findings, without those that a value was not given where it is known to contradict what was."""
+    contradicted = [each.place.span for each in findings if each.kind == "contradicted_argument" and each.place.span]
+    for each in findings:
+        span = each.place.span if each.kind == "unsupported_argument" else None
+        if span is None or not any(span[0] < end and start < span[1] for start, end in contradicted):
+            yield each
 
 
 def _once(findings: Iterable[Finding]) -> Iterator[Finding]:

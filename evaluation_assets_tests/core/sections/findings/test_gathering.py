@@ -40,6 +40,14 @@ def test_what_a_detector_says_of_a_step_is_not_said_again_of_the_whole_interacti
     assert [each.detector for each in other] == ["repeated_calls", "session_analyses"]
 
 
+def test_a_value_that_contradicts_what_was_given_is_not_said_again_to_be_ungiven() -> None:
+    moved = call("update_address", address="11 Harbor Street, Leeds")
+    trajectory = run(
+        asked("Send it to 11 Harbour Street, Leeds.", moved, answer="It goes to 11 Harbour Street, Leeds.")
+    )
+    assert [(each.kind, each.evidence) for each in findings_of(trajectory)] == [("contradicted_argument", "Harbor")]
+
+
 def test_a_broken_rule_is_at_its_call() -> None:
     outcome = {"status": "failed", "severity": "warn", "violations": [{"clip_index": 0, "message": "never read"}]}
     trajectory = run(asked("Where?", READ))

@@ -78,9 +78,9 @@ function taskMap(sides) {
   const cell = (column, side, task) => {
     const rows = column.get(task);
     if (rows === undefined) return element("td", { class: "n quiet", "data-label": plain(side.title) }, "–");
-    const { passed, score } = taskSummary(rows);
+    const { passed, known, score } = taskSummary(rows);
     const value = passed ?? score;
-    const text = passed === null ? figure(score) : outcomeText({ passed, rows });
+    const text = passed === null ? figure(score) : outcomeText({ passed, known, rows });
     return element("td", { class: `n${value === null ? "" : ` heat-${Math.min(4, Math.floor(value * 5))}`}`, "data-label": plain(side.title) }, text);
   };
   return element(
@@ -123,14 +123,15 @@ function otherPrompt(pair) {
 function outcomeText(side) {
   if (side.passed === null) return "–";
   if (side.rows.length === 1) return side.passed ? "pass" : "fail";
-  return `${Math.round(side.passed * side.rows.length)} of ${side.rows.length}`;
+  return `${Math.round(side.passed * side.known)} of ${side.known}`;
 }
 
 // --- two runs ----------------------------------------------------------------------------------------------------
 
 async function showPair(container, left, right, pair, parameters) {
-  const choose = (side, key) => side.rows.find((row) => row.id === parameters.get(key)) ?? side.rows[0];
-  const [before, now] = [choose(pair.before, "before"), choose(pair.now, "now")];
+  const choose = (side, key, outcome) => side.rows.find((row) => row.id === parameters.get(key)) ?? side.rows.find((row) => outcomeOf(row) === outcome) ?? side.rows[0];
+  const turned = { "-1": ["pass", "fail"], 1: ["fail", "pass"] }[Math.sign(pair.outcome ?? 0)] ?? [];
+  const [before, now] = [choose(pair.before, "before", turned[0]), choose(pair.now, "now", turned[1])];
   const sides = [
     { title: left.title, row: before, key: "before", rows: pair.before.rows },
     { title: right.title, row: now, key: "now", rows: pair.now.rows },

@@ -49,11 +49,12 @@ function promptsOf(rows) {
   return [...new Set(rows.map((row) => row.task))].sort().join("\n");
 }
 
-/** What the runs of a task came to; null where nothing is known. `passed` is the share that passed. */
+/** What the runs of a task came to; null where nothing is known. `passed` is the share that passed of the `known`. */
 export function taskSummary(rows) {
   const outcomes = rows.map(outcomeOf).filter((outcome) => outcome !== "unknown");
   return {
     rows,
+    known: outcomes.length,
     passed: mean(outcomes.map((outcome) => (outcome === "pass" ? 1 : 0))),
     score: mean(rows.map((row) => row.score)),
     calls: mean(rows.map((row) => row.calls)),
