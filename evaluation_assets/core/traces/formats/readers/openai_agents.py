@@ -106,6 +106,12 @@ def _hand_off(data: Fields) -> tuple[str | None, JsonObject]:
     return f"handoff to {to or 'an agent'}", {_KIND: "TOOL", "output.value": to}
 
 
+def _guardrail(data: Fields) -> tuple[str | None, JsonObject]:
+    name = data.text("name")
+    data.set_aside("triggered")
+    return name, {_KIND: "GUARDRAIL"}
+
+
 def _other(data: Fields) -> tuple[str | None, JsonObject]:
     name = data.text("name")
     data.rest()
@@ -118,6 +124,7 @@ _READERS = {
     "response": _model,
     "function": _function,
     "handoff": _hand_off,
+    "guardrail": _guardrail,
 }  # fmt: skip
 """How the data of each kind of span is read."""
 

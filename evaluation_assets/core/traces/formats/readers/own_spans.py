@@ -26,6 +26,7 @@ _KINDS = {
     **dict.fromkeys("tool tool_call tool_use tool_execution function function_call mcp".split(), "TOOL"),
     **dict.fromkeys("agent agent_run invoke_agent sub_agent subagent".split(), "AGENT"),
     **dict.fromkeys("retriever retrieval".split(), "RETRIEVER"),
+    **dict.fromkeys("guardrail guard evaluator evaluation grader scorer".split(), "EVALUATOR"),
     **dict.fromkeys("chain workflow span run trace turn root task step session".split(), "CHAIN"),
 }
 _WORK = ("LLM", "TOOL", "RETRIEVER")

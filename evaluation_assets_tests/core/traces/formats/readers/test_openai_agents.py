@@ -57,3 +57,25 @@ def test_traces_of_one_group_are_one_conversation(tmp_path: Path) -> None:
 def test_a_batch_as_it_is_uploaded_is_read(tmp_path: Path) -> None:
     (run,) = trajectories(write(tmp_path / "batch.json", [{"data": ITEMS}]))
     assert run == trajectories(TRACES)[0]
+
+
+def test_the_agent_of_a_guardrail_is_no_agent_of_the_run(tmp_path: Path) -> None:
+    def kept(own: str, parent: str | None, start: int, **data: Any) -> dict[str, Any]:
+        times = {"started_at": f"2026-03-01T08:00:0{start}Z", "ended_at": f"2026-03-01T08:00:0{start + 1}Z"}
+        ids = {"object": "trace.span", "id": own, "trace_id": "t", "parent_id": parent}
+        return {**ids, **times, "span_data": data}
+
+    def model(name: str, parent: str, start: int, asked: str, said: str) -> dict[str, Any]:
+        messages = {"input": [{"role": "user", "content": asked}], "output": [{"role": "assistant", "content": said}]}
+        return kept(name, parent, start, type="generation", **messages)
+
+    lines = [
+        {"object": "trace", "id": "t", "workflow_name": "desk"},
+        kept("desk", None, 0, type="agent", name="desk"),
+        model("m1", "desk", 1, "Refund order 17.", "Refunded."),
+        kept("look", "desk", 3, type="guardrail", name="polite", triggered=False),
+        kept("guard", "look", 4, type="agent", name="guard"),
+        model("m2", "guard", 5, "Is it polite? Refunded.", "yes"),
+    ]
+    (run,) = trajectories(write(tmp_path / "traces.jsonl", lines))
+    assert (run.final_answer, [agent.id for agent in run.agents]) == ("Refunded.", ["desk"])
