@@ -16,7 +16,7 @@ from evaluation_assets.core.traces.formats.untyped import (
 )
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
-_KINDS = {"llm": "LLM", "tool": "TOOL"}
+_KINDS = {"llm": "LLM", "tool": "TOOL", **dict.fromkeys(("score", "classifier", "facet"), "EVALUATOR")}
 _USAGE = {
     "prompt_tokens": "prompt_tokens",
     "completion_tokens": "completion_tokens",

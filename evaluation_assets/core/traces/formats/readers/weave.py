@@ -12,6 +12,9 @@ from evaluation_assets.core.traces.formats.untyped import at, first_text, list_i
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
 _KINDS = {"llm": "LLM", "tool": "TOOL", "agent": "AGENT"}
+_SCORER = ".score"
+"""End of the name of a call of a scorer, which may ask a model."""
+
 _COSTS = ("prompt_tokens_total_cost", "completion_tokens_total_cost")
 _OF_HAL, _TASK, _SOLVED = "raw_logging_results", "weave_task_id", "solved by HAL"
 _ASKED = ("messages", "input", "contents")
@@ -47,8 +50,10 @@ def _opened(fields: Fields) -> StoredSpan:
     )
     given, said = fields.value("inputs"), fields.value("output")
     summary, attributes = object_in(fields.value("summary")), object_in(fields.value("attributes"))
+    name = (fields.text("op_name") or "").rpartition("/")[2].partition(":")[0]
     kind = _KINDS.get(str(at(attributes.get("weave"), "kind") or attributes.get("kind")))
-    kind = kind or ("LLM" if _is_of_model(given, said) else "CHAIN")
+    if kind is None:
+        kind = "EVALUATOR" if name.endswith(_SCORER) else "LLM" if _is_of_model(given, said) else "CHAIN"
     fields.set_aside("trace_id")
     used = list(objects_in(list(object_in(summary.get("usage")).values())))
     return StoredSpan(
@@ -56,7 +61,7 @@ def _opened(fields: Fields) -> StoredSpan:
         trace_id=fields.name(_TASK, "trace_id"),
         parent_id=fields.name("parent_id"),
         kind=kind,
-        name=(fields.text("op_name") or "").rpartition("/")[2].partition(":")[0],
+        name=name,
         given=given,
         said=said,
         start_s=seconds(fields.value("started_at")),

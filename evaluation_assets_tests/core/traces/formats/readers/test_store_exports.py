@@ -169,3 +169,23 @@ def test_a_test_run_of_deepeval_has_the_trace_scores_and_outcome_of_its_case(tmp
     trace = orjson.loads(path.read_bytes())["testCases"][0]["trace"]
     (alone,) = trajectories(written(tmp_path, trace))
     assert (alone.text, alone.usage, alone.success) == (run.text, run.usage, None)
+
+
+@pytest.mark.parametrize("store", ["braintrust", "weave"])
+def test_what_scores_a_run_is_no_part_of_it(store: str, tmp_path: Path) -> None:
+    spans = records_of(store)
+    first, model = (
+        spans[0],
+        next(span for span in spans if "It is paid." in str(span.get("output")) and span is not spans[0]),
+    )
+    if store == "braintrust":
+        scorer = {**first, "span_id": "scorer", "span_parents": [first["span_id"]], "is_root": False}
+        scorer |= {"span_attributes": {"name": "Judge", "type": "score"}, "metrics": {}, "scores": None}
+        judged = {**model, "span_id": "judged", "span_parents": ["scorer"]}
+    else:
+        scorer = {**first, "id": "scorer", "parent_id": first["id"], "op_name": "weave:///e/p/op/Judge.score:1"}
+        scorer |= {"summary": {}, "attributes": {}}
+        judged = {**model, "id": "judged", "parent_id": "scorer"}
+    late = orjson.loads(orjson.dumps(judged).replace(b"It is paid.", b"Five of five."))
+    (run,) = trajectories(written(tmp_path, [*spans, scorer, late]))
+    assert (run.final_answer, "Five of five." in run.text) == ("It is paid.", False)
