@@ -26,6 +26,7 @@ class Judged:
     judge: str
     total: int | None
     say: Callable[[str], object]
+    asks_model: bool = True
     done: int = 0
     failed: int = 0
     from_ledger: int = 0
@@ -36,10 +37,6 @@ class Judged:
     started: float = field(default_factory=time.monotonic)
     _said: float = field(default_factory=time.monotonic)
     _shown: float = 0.0
-    _asks_model: bool = field(init=False)
-
-    def __post_init__(self) -> None:
-        self._asks_model = self.total is not None
 
     def add(self, judgement: Judgement) -> None:
         """Count a verdict."""
@@ -77,7 +74,7 @@ class Judged:
             parts.append(f"about {left / rate / 60:.0f} min left")
         if self.failed:
             parts.append(f"{self.failed} failed")
-        if self._asks_model:
+        if self.asks_model:
             is_unknown = self.cost_usd is None and self.unpriced
             parts.append("cost unknown" if is_unknown else to_a_hundredth_cent(self.cost_usd or 0))
             if self.input_tokens:

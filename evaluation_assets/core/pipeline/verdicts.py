@@ -65,7 +65,8 @@ class PanelRun:
     async def _judge_all(self, judge: Judge, chains: Iterator[Chain], total: int | None) -> JudgedTable:
         spool, tally = Spool(self.table), Tally()
         level = self.table.name.removesuffix("_verdicts")
-        judged = Judged(level, judge.name, None if total is None else total * judge.samples, self.log)
+        expected = None if total is None else total * judge.samples
+        judged = Judged(level, judge.name, expected, self.log, isinstance(judge, ModelJudge))
         gate = self.gates.get(judge.name)
         with nullcontext() if gate is None else gate:
             async with judge.opened(self.run, self.budget) as ready:
