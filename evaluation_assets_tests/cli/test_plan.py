@@ -28,7 +28,7 @@ from evaluation_assets_tests.conftest import SAMPLE, call, record
 from evaluation_assets_tests.defs.test_model_judges import cli
 from evaluation_assets_tests.defs.test_sessions import EXAMPLES
 from evaluation_assets_tests.model_judging import CLIPS, drop_of, installed, judge
-from evaluation_assets_tests.model_server import ModelServer, rule
+from evaluation_assets_tests.model_server import ModelServer, model_server, rule
 from evaluation_assets_tests.third_party import data
 
 WITHIN = 0.25
@@ -192,8 +192,7 @@ def test_the_canaries_of_a_suite_are_quoted_when_verdicts_are_new_and_are_in_the
     paid, replies, _ = quoting.evaluate(tmp_path / "d.jsonl")
     assert quote.new == replies
     assert quote.most_usd >= paid
-    # Of a second sample the provider's cache serves more than is expected.
-    assert quote.expected_usd == pytest.approx(paid, rel=WITHIN if repeats == 1 else UNKNOWN_MODEL)
+    assert quote.expected_usd == pytest.approx(paid, rel=WITHIN)
     assert quoting.plan(tmp_path / "d.jsonl") == Quoted(0, replies - 12 * repeats), "nothing new: no canaries"
     told = json.loads((quoting.judged.home.reports("d") / "report.json").read_text())["judges"][0]
     outcomes = told["outcomes"]["canary"]
@@ -288,6 +287,30 @@ def test_the_price_of_batches_is_their_bill_and_is_compared_with_conversations(
     assert cli("evaluate", long, *common).returncode in (0, 1)
     paid = sum(usd for *_, usd in bills(home, "long").values())
     assert batches.quote.expected.usd == pytest.approx(paid, rel=LEVEL_WITHIN)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("protocol", ["openai", "anthropic"])
+def test_what_samples_ask_in_the_same_words_is_read_from_the_cache(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, protocol: str
+) -> None:
+    monkeypatch.setenv("TEST_KEY", "k")
+    price = {"input": 1.0, "output": 5.0, "cached_input": 0.1, "cache_write": 1.25}
+    home, panel, before, long = (tmp_path / name for name in ("home", "panel.yaml", "before.jsonl", "long.jsonl"))
+    before.write_bytes(long_drop(3, clips=5))
+    long.write_bytes(long_drop(4))
+    common = ["--home", home, "--panel", panel, "--yes", "--quiet"]
+    with model_server(latency=0.05) as server:  # what is asked side by side is in no cache
+        own = judge(server, protocol=protocol, price=price, preset="quick", repeats=3)
+        panel.write_text(json.dumps({"judges": [own]}))
+        assert cli("evaluate", before, *common).returncode in (0, 1)
+        quoted_calls = quotes_of(home, panel, long)
+        assert cli("evaluate", long, *common).returncode in (0, 1)
+    paid = sum(usd for *_, usd in bills(home, "long").values())
+    assert quoted_calls.quote.expected.usd == pytest.approx(paid, rel=LEVEL_WITHIN)
+    rows = Installation.at(str(home)).table("long", "trajectory_verdicts", "one").rows()
+    cached = {row["sample"]: row["cached_tokens"] / row["input_tokens"] for row in rows if row["input_tokens"]}
+    assert cached[0] < 0.1 and min(cached[1], cached[2]) > 0.8
 
 
 def test_the_same_question_is_priced_asked_and_counted_once(tmp_path: Path, server: ModelServer) -> None:

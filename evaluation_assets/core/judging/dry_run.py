@@ -21,7 +21,7 @@ from evaluation_assets.core.judging.quotes import (
     quote,
 )
 from evaluation_assets.core.judging.selection import EVERY_LEVEL
-from evaluation_assets.core.judging.subjects import Subject
+from evaluation_assets.core.judging.subjects import OwnScores, Subject
 from evaluation_assets.core.judging.verdicts import Verdict
 from evaluation_assets.core.models.budget import Budget, request_tokens
 from evaluation_assets.core.models.client import Client
@@ -73,6 +73,7 @@ class DryRun(OpenJudge):
         self._remembered: dict[str, float | None] = {}
         self._before: dict[tuple[str, int], Request] = {}
         self._asked: set[str] = set()
+        self._words: set[str] = set()
 
     def bytes_per_token(self, level: str) -> float | None:
         """Of the model's tokenizer on questions of a level: those of this drop in the ledger, else earlier ones.
@@ -101,7 +102,10 @@ class DryRun(OpenJudge):
         reply = self.lengths.expected((*subject.asked, *also)) if self._form.writes else 0
         if len(self.questions) > asked:
             assumed = sum(not told.verdict.from_ledger for told in earlier if told.subject.level == subject.level)
-            self.questions[-1] = replace(self.questions[-1], assumed=assumed, reply=reply)
+            question = replace(self.questions[-1], assumed=assumed, reply=reply)
+            # A sample is shown its own scores, which are not known yet: they begin otherwise than those of the first.
+            differs = sample and not earlier and subject.own != OwnScores()
+            self.questions[-1] = replace(question, shared=0) if differs else question
         density = self.bytes_per_token(subject.level) or BYTES_PER_TOKEN
         return _assumed(subject, reply, density)
 
@@ -114,7 +118,11 @@ class DryRun(OpenJudge):
             key = self.client.key_of(pending.asked(request), request)
             if key in self._asked:
                 raise
+            words = self.words_of(request, pending)
+            if before is None and words in self._words:
+                before = request  # another sample has just asked it
             self._asked.add(key)
+            self._words.add(words)
             shared = 0 if before is None else question_bytes(request, _shared_turns(before, request))
             self.questions.append(
                 Question(

@@ -181,6 +181,7 @@ class OpenJudge(OpenedJudge):
         self._rendering = shared_rendering(secret, own.max_input_tokens, description.redaction, description.form, most)
         self._form = self._rendering.form
         self._batches = batches
+        self._asking: dict[str, asyncio.Event] = {}
         self.densities = Densities()
 
     def shown(self, subject: Subject) -> ShownText:
@@ -307,20 +308,46 @@ class OpenJudge(OpenedJudge):
             answered = await self._batches.ask(asked, request, usable, pending.cost)
             pending.deadline.postpone(clock() - began)
         if answered is None:
-            answered = await self.client.ask(
-                asked,
-                request,
-                usable,
-                pending.cost,
-                left=pending.left,
-                tokens=tokens,
-                deadline=pending.deadline,
-            )
+            async with self._after_the_same(request, pending):
+                answered = await self.client.ask(
+                    asked,
+                    request,
+                    usable,
+                    pending.cost,
+                    left=pending.left,
+                    tokens=tokens,
+                    deadline=pending.deadline,
+                )
         pending.cost.add(answered.key, answered.entry, from_ledger=answered.from_ledger)
         used = answered.entry.reply.usage.input_tokens
         if used and not images and self.densities.wants(pending.level):
             self.densities.add(pending.level, question_bytes(request, request.turns), used)
         return answered.entry
+
+    @asynccontextmanager
+    async def _after_the_same(self, request: Request, pending: PendingVerdict) -> AsyncIterator[None]:
+        """Wait for a sample that is asking in the same words; then the provider's cache serves this one.
+
+        Side by side, each would pay for all of it.
+        """
+        words = self.words_of(request, pending)
+        if (asking := self._asking.get(words)) is not None:
+            clock = asyncio.get_running_loop().time
+            began = clock()
+            await asking.wait()
+            pending.deadline.postpone(clock() - began)
+            yield
+            return
+        asking = self._asking[words] = asyncio.Event()
+        try:
+            yield
+        finally:
+            asking.set()
+            del self._asking[words]
+
+    def words_of(self, request: Request, pending: PendingVerdict) -> str:
+        """The same for all samples that ask in the same words."""
+        return self.client.key_of(pending.asked(request) | {"sample": None}, request)
 
     def _is_final(self, entry: Entry) -> bool:
         """Whether a reply that cannot be read is not asked for again, but corrected."""
