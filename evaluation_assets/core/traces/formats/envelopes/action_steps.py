@@ -37,7 +37,14 @@ from evaluation_assets.core.traces.formats.messages.acts import (
     id_of,
 )
 from evaluation_assets.core.traces.formats.messages.chat import meaning_of
-from evaluation_assets.core.traces.formats.messages.typed_events import CALLS, EXITS, are_events, messages_of, others_in
+from evaluation_assets.core.traces.formats.messages.typed_events import (
+    CALLS,
+    EXITS,
+    are_events,
+    messages_of,
+    others_in,
+    outcome_in,
+)
 from evaluation_assets.core.traces.formats.run_usage import states_usage
 from evaluation_assets.core.traces.formats.stated import ANSWERS
 from evaluation_assets.core.traces.formats.transcript import as_text
@@ -74,7 +81,7 @@ _TASKS = (
 _ANSWERS = (
     "final_answer", "final_response", "final_output", "final_result", "actual_output", "actualOutput", "answer",
     "response", "output", "prediction", "result", "finalAnswer", "finalOutput", "finalResponse", "model_answer",
-    "agent_result", "output_text", "reply", "final", "generated_answer",
+    "agent_result", "final_result_response", "output_text", "reply", "final", "generated_answer",
 )  # fmt: skip
 _RENAMED = {
     "expectedOutput": "expected_output", "reference": "expected_output", "completion_time": "duration_s",
@@ -291,6 +298,7 @@ def _conversations(data: JsonObject) -> Iterator[Chat]:
     others = without(data, name or "", *(asked or ())[:1], *filter(None, (answered, *_AGENTS)))
     record = {_RENAMED.get(key, key): value for key, value in others.items()}
     if has_events:
+        record = outcome_in(steps) | record
         record |= {f"{name}[] ({kind})": events for kind, events in others_in(steps).items()}
         record.setdefault("model", next((model for step in steps if (model := first_text(step, "model"))), None))
     numbers = [number for step in steps if (number := _number_of(step)) is not None]

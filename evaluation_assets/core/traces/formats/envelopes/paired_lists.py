@@ -18,6 +18,8 @@ from evaluation_assets.core.traces.trajectories.model import JsonObject
 _MADE = ("actions", "action_history", "commands", "actions_taken", "executed_actions")
 _IN_PAIRS = ("steps", "trajectory", "history", "actions")
 """Lists of pairs. A history of pairs of texts may be one of what a user and an agent said."""
+_ALONE = "action_history"
+"""Actions that have no observations, as those of Online-Mind2Web, which keeps pictures instead."""
 _SHOWN = tuple(name for each in RESULTS for name in (each, f"{each}s"))
 _THOUGHT = tuple(name for each in THOUGHTS for name in (each, f"{each}s"))
 
@@ -72,9 +74,9 @@ def _with_paired(data: JsonObject) -> JsonObject:
             return {**data, name: list(map(_step_of, items))}
     made = next((name for name in _MADE if _are_texts(data.get(name))), None)
     shown = next((name for name in _SHOWN if isinstance(data.get(name), list)), None)
-    if made is None or shown is None:
+    if made is None or (shown is None and made != _ALONE):
         return data
-    actions, results = data[made], data[shown]
+    actions, results = data[made], [None] * len(data[made]) if shown is None else data[shown]
     first = results[:1] if len(results) == len(actions) + 1 else []
     if len(results) - len(first) not in (len(actions), len(actions) - 1):
         return data
@@ -82,7 +84,11 @@ def _with_paired(data: JsonObject) -> JsonObject:
     thoughts = [None] * len(actions) if said is None else data[said]
     results = [*results[len(first) :], None]
     steps = [
-        {"thought": thought, "action": action, "observation": result}
+        {
+            "thought": thought,
+            **({"action": action} if shown else {"tool": "action", "args": {"action": action}}),
+            "observation": result,
+        }
         for thought, action, result in zip(thoughts, actions, results, strict=False)
     ]
     others = {key: value for key, value in data.items() if key not in (made, shown, said)}

@@ -39,7 +39,7 @@ _MEANINGS = {
         (
             "assistant", "assistant_text", "assistant_message", "agent", "agent_message", "ai", "aimessage", "text",
             "response", "answer", "final_answer", "final", "final_response", "assistant_final", "bot",
-            "chatbot", "llm_response", "model_response",
+            "chatbot", "llm_response", "model_response", "llm_end", "llm_output", "llm_result", "model_output",
         ),
         "assistant",
     ),
@@ -63,6 +63,10 @@ _RESULT = re.compile(
     r"|(?:agent_)?observ(?:e|ation)"
 )
 """Other kinds of calls and results. Two of them are those of the Responses API."""
+_END = re.compile(
+    r"(?:on_)?(?:run|agent|task|session|workflow)_(?:end|ended|finish|finished|complete|completed|done)(?:_event)?"
+)
+"""Kinds of events that may have the answer once more."""
 _NAMES = ("name", "tool", "tool_name", "toolName", "function", "action")
 _ARGUMENTS = ("arguments", "args", "input", "parameters", "params", "tool_input", "toolInput", "action_input")
 _IDS = ("tool_call_id", "toolCallId", "call_id", "callId", "toolUseId", "tool_use_id", "id")
@@ -121,15 +125,23 @@ def others_in(events: Sequence[JsonObject]) -> dict[str, list[JsonObject]]:
     return found
 
 
+def outcome_in(events: Sequence[JsonObject]) -> JsonObject:
+    """What the event that ends a run says of its success."""
+    ends = (_opened(item) for item in reversed(events) if _is_end(_word_of(item)))
+    return next(({"success": end["success"]} for end in ends if isinstance(end.get("success"), bool)), {})
+
+
 def messages_of(events: Sequence[JsonObject]) -> Iterator[JsonObject]:
     """The events as chat messages."""
     waiting: list[tuple[str, str]] = []
     announced: list[tuple[str | None, JsonObject]] = []
     told: list[tuple[str | None, str | None, str]] = []
+    said_last: str | None = None
     for number, item in enumerate(events):
         kind, event = _kind_of(item), _opened(item)
-        if kind is None:
+        if kind is None or (kind == "end" and first_text(event, *_TEXTS) == said_last):
             continue
+        kind = "assistant" if kind == "end" else kind
         read = (*_READ, *_given_beside(event)) if kind == "call" else _READ
         about = without_none({key: value for key, value in event.items() if key not in read})
         by = (
@@ -164,6 +176,7 @@ def messages_of(events: Sequence[JsonObject]) -> Iterator[JsonObject]:
             yield {**about, **_result_of(event, call_id, among=(*_SHOWN, "error"))}
         else:
             text = first_text(event, *_TEXTS) or ""
+            said_last = text if kind == "assistant" else said_last
             speaker = (_word_of(item) or "").lower()
             by = {"name": speaker} if speaker in _HUMANS else by
             said = {"reasoning_content": text} if kind == "thought" else {"content": text}
@@ -222,7 +235,13 @@ def _kind_of(event: JsonObject) -> str | None:
     word = re.sub(r"(?<=[a-z])(?=[A-Z])|[.-]", "_", kind or "").lower()
     other = "call" if _CALL.fullmatch(word) else "result" if _RESULT.fullmatch(word) else None
     known = _MEANINGS.get(word) or other or _MEANINGS.get(first_text(event, "role") or "")
+    if known is None and _is_end(kind):
+        return "end" if first_text(_opened(event), *_TEXTS) else None
     return "call" if known is None and _is_named_after_tool(event, kind) else known
+
+
+def _is_end(kind: str | None) -> bool:
+    return _END.fullmatch(re.sub(r"(?<=[a-z])(?=[A-Z])|[.-]", "_", kind or "").lower()) is not None
 
 
 def _is_named_after_tool(event: JsonObject, kind: str | None) -> bool:

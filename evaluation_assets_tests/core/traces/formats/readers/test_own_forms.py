@@ -83,6 +83,33 @@ def test_what_a_call_is_given_may_stand_beside_its_name(tmp_path: Path, named: s
     assert summary_of(path).trust == "complete"
 
 
+@pytest.mark.parametrize("last", ["It is.", "Order 7 is paid."])
+def test_the_event_that_ends_a_run_has_its_answer_and_outcome(tmp_path: Path, last: str) -> None:
+    events = [
+        {"event": "run_start", "task": TASK},
+        {"event": "tool_start", "tool": "look_up", "input": {"order": 7}},
+        {"event": "tool_end", "tool": "look_up", "output": "paid"},
+        {"event": "llm_end", "content": "It is."},
+        {"event": "run_end", "answer": last, "success": True},
+    ]
+    path = tmp_path / "events.jsonl"
+    path.write_bytes(b"\n".join(orjson.dumps({**event, "run_id": "a"}) for event in events))
+    (run,) = trajectories(path)
+    assert (run.task, calls_of(run), run.success) == (TASK, CALLS, True)
+    assert run.final_answer is not None and run.final_answer.endswith(last)
+    assert run.text.count("It is.") == 1
+
+
+def test_actions_of_online_mind2web_have_pictures_instead_of_results(tmp_path: Path) -> None:
+    actions = ["<input> Where -> TYPE: Rome", "<button> Search -> CLICK"]
+    about = {"thoughts": ["I type.", "I search."], "final_result_response": "It is.", "input_image_paths": ["0.png"]}
+    path = written(tmp_path, {"task_id": "a", "task": TASK, "action_history": actions, **about})
+    (run,) = trajectories(path)
+    assert calls_of(run) == [("action", {"action": action}, None) for action in actions]
+    assert (run.task_id, run.task, run.final_answer) == ("a", TASK, "It is.")
+    assert "I search." in run.text
+
+
 def test_events_named_after_tools_are_of_an_agent_if_something_was_asked(tmp_path: Path) -> None:
     events: list[JsonObject] = [{"type": "look_up", "order": n, "result": "paid"} for n in range(3)]
     path = tmp_path / "events.jsonl"
