@@ -73,7 +73,7 @@ class DryRun(OpenJudge):
         self._remembered: dict[str, float | None] = {}
         self._before: dict[tuple[str, int], Request] = {}
         self._asked: set[str] = set()
-        self._words: set[str] = set()
+        self._words: set[int] = set()
 
     def bytes_per_token(self, level: str) -> float | None:
         """Of the model's tokenizer on questions of a level: those of this drop in the ledger, else earlier ones.

@@ -181,7 +181,7 @@ class OpenJudge(OpenedJudge):
         self._rendering = shared_rendering(secret, own.max_input_tokens, description.redaction, description.form, most)
         self._form = self._rendering.form
         self._batches = batches
-        self._asking: dict[str, asyncio.Event] = {}
+        self._asking: dict[int, asyncio.Event] = {}
         self.densities = Densities()
 
     def shown(self, subject: Subject) -> ShownText:
@@ -345,9 +345,11 @@ class OpenJudge(OpenedJudge):
             asking.set()
             del self._asking[words]
 
-    def words_of(self, request: Request, pending: PendingVerdict) -> str:
+    @staticmethod
+    def words_of(request: Request, pending: PendingVerdict) -> int:
         """The same for all samples that ask in the same words."""
-        return self.client.key_of(pending.asked(request) | {"sample": None}, request)
+        turns = tuple((turn.role, turn.text, *(image.digest for image in turn.images)) for turn in request.turns)
+        return hash((pending.level, request.system, turns, request.questions, request.max_output_tokens))
 
     def _is_final(self, entry: Entry) -> bool:
         """Whether a reply that cannot be read is not asked for again, but corrected."""
