@@ -5,9 +5,8 @@ HOME_DIR ?= .evaluation
 PORT ?= 3000
 BIN := .venv/bin
 PIP := -m pip install --quiet --disable-pip-version-check
-IN_PARALLEL := -n auto --dist loadfile --no-loadscope-reorder
-# Slow tests wait half of their time, for services that start, end, or notice that others did.
-MORE = $(shell $(BIN)/python -c "import os; print(os.cpu_count() * 3 // 2)")
+# One more than there are cores: many tests wait, for services that start, end, or notice that others did.
+IN_PARALLEL = -n $(shell $(BIN)/python -c "import os; print(os.cpu_count() + 1)") --dist loadfile --no-loadscope-reorder
 
 unexport PYTHONDONTWRITEBYTECODE  # without it, each process would compile all that it imports once more
 
@@ -26,7 +25,7 @@ test: .venv/.dev  ## run the fast tests
 	$(BIN)/python -m pytest $(IN_PARALLEL) -m "not slow"
 
 test-slow: .venv/.dev  ## run the slow tests (kills, simulations, browsers, several machines, all that takes 4 s of CPU), and those of properties with more examples
-	$(BIN)/python -m pytest $(IN_PARALLEL) -n $(MORE) -m "slow or hypothesis" --hypothesis-profile thorough
+	$(BIN)/python -m pytest $(IN_PARALLEL) -m "slow or hypothesis" --hypothesis-profile thorough
 
 test-again: .venv/.dev  ## run what failed once more, one after the other, and name what passes then as unsteady
 	@echo "== unsteady, unless they fail again:"
