@@ -7,11 +7,17 @@ import subprocess
 import tomllib
 from pathlib import Path
 
+import dagster as dg
 import pytest
 import yaml
 from packaging.requirements import Requirement
+from upath import UPath
 
 from evaluation_assets.cli.ui import ui
+from evaluation_assets.core.judging.panel import Panel
+from evaluation_assets.core.system.installation import Installation
+from evaluation_assets.definitions import build_definitions
+from evaluation_assets.defs import groups
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -129,3 +135,16 @@ def test_the_workflow_runs_what_must_pass_before_a_change_lands() -> None:
     assert supported["requires-python"] == f">={oldest}"
     assert all(f"Programming Language :: Python :: {version}" in supported["classifiers"] for version in newer)
     assert newer
+
+
+def test_the_page_on_the_architecture_has_each_asset_in_the_group_that_the_ui_shows_it_in(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "architecture.md").read_text()
+    lines = re.findall(r"^    (\d_\w+) +(.*(?:\n {21}.*)*)", page, re.MULTILINE)
+    told = {group: set(re.findall(r"\w+", text)) for group, text in lines}
+    home = Installation(UPath(tmp_path), UPath(tmp_path / "lake"))
+    assets = [
+        asset for asset in build_definitions(home, Panel()).assets or () if isinstance(asset, dg.AssetsDefinition)
+    ]
+    shown = {(spec.group_name, spec.key.path[0]) for asset in assets for spec in asset.specs}
+    assert [(group, name) for group, name in sorted(shown) if name not in told[str(group)]] == []
+    assert sorted(told) == sorted(group for group in vars(groups).values() if re.match(r"\d_", str(group)))
