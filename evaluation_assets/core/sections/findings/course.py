@@ -147,11 +147,6 @@ class Course:
         return [placed for placed in self.steps if placed.step.call is not None]
 
     @cached_property
-    def keeps_results(self) -> bool:
-        """Whether its source keeps what tools gave back; of a run with one call without a result it is not known."""
-        return len(self.calls) < 2 or any(made.step.result is not None for made in self.calls)
-
-    @cached_property
     def edits_files(self) -> bool:
         """Whether its agents edit files: these name things as they like, and look wherever they like."""
         return any(edits_files(made.call.name) for made in self.calls)

@@ -154,7 +154,7 @@ def _of_flags(trajectory: Trajectory, *, is_cut_off: bool) -> Iterator[Finding]:
     that reached its limit with its answer lost little by that, and less if it succeeded.
     """
     kinds_of_end = {flag: FLAGS[flag] for flag in trajectory.flags if flag in FLAGS}
-    if is_cut_off or "cut_off" in kinds_of_end.values() or not Course(trajectory).keeps_results:
+    if is_cut_off or "cut_off" in kinds_of_end.values() or not trajectory.keeps_results:
         kinds_of_end.pop("no_answer", None)
     for flag, kind in kinds_of_end.items():
         is_limit = flag.endswith("_limit")

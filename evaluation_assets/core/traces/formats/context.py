@@ -4,6 +4,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from evaluation_assets.core.traces.formats.endings import ending_of, is_limit, is_refusal, verdict_in
+from evaluation_assets.core.traces.formats.repeated_records import TRIALS
 from evaluation_assets.core.traces.formats.times import moment
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields
 from evaluation_assets.core.traces.formats.untyped import at, listed, object_in
@@ -35,8 +36,6 @@ _MEASURED = ("metrics", "summary", "info", "scores")
 _COUNTED = ("correct", "passed", "pass", "utility", "resolved", "solved", "succeeded", "successful", "won")
 _MEASURED_OUTCOME = tuple(name for name in _OUTCOME if name not in _COUNTED)
 """Objects with the outcome among other figures, where some names are those of counts."""
-TRIALS = ("trial", "trial_id", "sample_index", "epoch", "attempt")
-"""Fields that number the trials of a task."""
 _AGENT, _VERSION = ("agent", "agent_name"), "agent_version"
 _MODEL = ("llm_model", "model", "model_name")
 _MODELS = (*_MODEL[1:], "model_id", "modelName", "modelId", "model_name_or_path")

@@ -14,9 +14,9 @@ from evaluation_assets.core.text.counted import counted
 from evaluation_assets.core.text.nullable import sum_of
 from evaluation_assets.core.traces.formats.base import DropFile, Format, Record, Rejection
 from evaluation_assets.core.traces.formats.call_census import census_of
-from evaluation_assets.core.traces.formats.context import TRIALS
 from evaluation_assets.core.traces.formats.conversation import IN_TURN
 from evaluation_assets.core.traces.formats.registry import looks_like, read_by
+from evaluation_assets.core.traces.formats.repeated_records import TRIALS
 from evaluation_assets.core.traces.formats.stated import Difference
 from evaluation_assets.core.traces.formats.transcript import hands_in
 from evaluation_assets.core.traces.formats.unmapped_fields import Problem, UnmappedFields

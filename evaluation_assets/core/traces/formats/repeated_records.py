@@ -8,7 +8,8 @@ from evaluation_assets.core.traces.formats.untyped import at
 
 _NAMES = ("id", "uuid", "run_id", "request_id", "sample_uuid")
 _TASKS = ("task_id", "question_id", "instance_id", "problem_id", "example_id", "case_id")
-_TRIALS = ("trial", "trial_id", "sample_index", "epoch", "attempt")
+TRIALS = ("trial", "trial_id", "sample_index", "epoch", "attempt")
+"""Fields that number the trials of a task."""
 _RUNS = (
     "messages", "traj", "trajectory", "conversation", "conversations", "contents", "history", "request", "inputs",
     "outputs",
@@ -21,7 +22,7 @@ def names_itself(data: Any) -> bool:
     if not isinstance(data, dict) or not any(name in data for name in _RUNS):
         return False
     has_name = any(data.get(name) not in (None, "") for name in _NAMES)
-    is_trial = any(name in data for name in _TASKS) and any(data.get(name) is not None for name in _TRIALS)
+    is_trial = any(name in data for name in _TASKS) and any(data.get(name) is not None for name in TRIALS)
     response = data.get("response")
     return has_name or is_trial or any(isinstance(at(each, "id"), str) for each in (response, at(response, "body")))
 

@@ -230,6 +230,12 @@ class Trajectory:
         return [step for step in self.steps if step.call is not None]
 
     @property
+    def keeps_results(self) -> bool:
+        """Whether its source keeps what tools gave back; of a run with one call without a result it is not known."""
+        calls = self.calls
+        return len(calls) < 2 or any(step.result is not None for step in calls)
+
+    @property
     def texts(self) -> Iterator[str]:
         """Its own texts, and what agents were told before it, which runs of one agent share."""
         yield from self.own_texts

@@ -48,7 +48,7 @@ def _detect(course: Course) -> Iterator[Detected]:
     placed, messages = steps[-1], course.messages
     is_answered = bool(trajectory.final_answer) or (messages and messages[-1].order > placed.order)
     if placed.step.result is None and not trajectory.final_answer:
-        if not course.keeps_results:
+        if not trajectory.keeps_results:
             return
         span = placed.arguments_span
         yield Detected(kind="cut_off", place=placed.place(span), evidence=trajectory.piece(span) or placed.call.name)

@@ -36,6 +36,13 @@ def in_order(messages: list[Any]) -> list[Any]:
     return sorted(messages, key=lambda message: as_number(message.get("created_at")) or 0)
 
 
+def _of_dataset(data: JsonObject) -> JsonObject | None:
+    """A record of a dataset whose messages are not in a list, with that list."""
+    if is_of_glaive(data):
+        return glaive_record(data)
+    return rollout_record(data) if is_rollout(data) else None
+
+
 def with_messages(data: JsonObject) -> JsonObject:
     """A record whose messages and their calls are lists; any other record unchanged.
 
@@ -52,8 +59,8 @@ def with_messages(data: JsonObject) -> JsonObject:
         if any(map(is_of_framework, messages)):
             messages = as_chat_messages(messages)
         return _with_last_said(data, name, in_order(messages))
-    if is_of_glaive(data) or is_rollout(data):
-        return rollout_record(data) if is_rollout(data) else glaive_record(data)
+    if (of_dataset := _of_dataset(data)) is not None:
+        return of_dataset
     if (calls := _calls_for(data)) is not None:
         messages = [{"role": "user", "content": data[_QUERY]}, {"role": "assistant", "content": "", _CALLS: calls}]
         return {**{key: value for key, value in data.items() if key not in (_QUERY, _ANSWERS)}, LISTS[0]: messages}

@@ -81,14 +81,13 @@ def attributes_of_usage(used: Usage | None) -> JsonObject:
     """The attributes of tokens and a cost that are known."""
     if used is None:
         return {}
-    known = {
-        "gen_ai.usage.input_tokens": used.input_tokens,
-        "gen_ai.usage.output_tokens": used.output_tokens,
-        "gen_ai.usage.cache_read.input_tokens": used.cached_tokens,
-        "gen_ai.usage.cache_creation.input_tokens": used.cache_write_tokens,
-        "gen_ai.usage.cost": used.cost_usd,
+    counts = {
+        "input_tokens": used.input_tokens,
+        "output_tokens": used.output_tokens,
+        "cache_read_input_tokens": used.cached_tokens,
+        "cache_creation_input_tokens": used.cache_write_tokens,
     }
-    return {key: value for key, value in known.items() if value is not None}
+    return usage_attributes(counts, used.cost_usd)
 
 
 def _first(counts: Any, *keys: str) -> Any:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from evaluation_assets.core.traces.formats.spans.asides import is_aside
 from evaluation_assets.core.traces.formats.spans.attributes import (
@@ -180,9 +181,9 @@ class Telling:
         )
         return inside, run.answered
 
-    def _is_asked_by_chain(self, text: str) -> bool:
+    def _is_asked_by_chain(self, given: Any) -> bool:
         """Whether a tool or a model is given the question of the chain around it, which then is asked before."""
-        if self._question is None or self._asked is not None or not is_put_so(self._question, text):
+        if self._question is None or self._asked is not None or not is_put_so(self._question, as_text(given)):
             return False
         self.task = self.task or self._question
         self._ask(self._question)
@@ -235,13 +236,13 @@ class Telling:
         """Add what is new in the input of a model call."""
         is_first = self._history.begins(within.agent_id)
         border = end_of_context(inputs) if is_first else 0
+        answered = next((place for place, each in enumerate(inputs) if each.role == "assistant"), len(inputs))
         earlier: list[Message] = []
         for place, message in self._history.unknown(inputs):
             if place < border and not self._history.has_call(message.call_id):
                 earlier += [] if message.role in _PROMPTS else [message]
             elif not self._is_answer(message):
-                answered = any(each.role == "assistant" for each in inputs[:place])
-                self._given(message, within, is_first=is_first, is_answered=answered)
+                self._given(message, within, is_first=is_first, is_answered=place > answered)
                 self._history.note([message])
         if earlier:
             self._had_before(earlier, within)
@@ -343,7 +344,7 @@ class Telling:
         if place is None:
             if to is not None:
                 run = replace(run, call=Call(name=f"transfer_to_{to}"))
-            self._is_asked_by_chain(as_text(run.call.arguments))
+            self._is_asked_by_chain(run.call.arguments)
             place = (len(self.events), 0)
             self.events.say(Said(agent_id=agent_id, calls=(run.call,)))
             self._history.note_call(run.call)
