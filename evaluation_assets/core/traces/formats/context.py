@@ -7,27 +7,27 @@ from evaluation_assets.core.traces.formats.endings import ending_of, is_limit, i
 from evaluation_assets.core.traces.formats.repeated_records import TRIALS
 from evaluation_assets.core.traces.formats.times import moment
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields
-from evaluation_assets.core.traces.formats.untyped import at, listed, object_in
+from evaluation_assets.core.traces.formats.untyped import at, in_both_cases, listed, object_in
 from evaluation_assets.core.traces.trajectories.identity import recorded_id
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
-_TASK = ("question", "task", "task_description", "query", "instruction", "problem", "problem_statement")
-_TASK_ID = ("task_id", "question_id", "instance_id", "problem_id", "example_id", "case_id", "user_task_id", "taskId")
-_REFERENCE = (
-    "ground_truth", "reference_answer", "expected_answer", "expected_output", "target", "gold_answer", "true_answer",
-    "reference", "golden_answer", "gt_answer", "gold",
+_TASK = in_both_cases("question", "task", "task_description", "query", "instruction", "problem", "problem_statement")
+_TASK_ID = in_both_cases("task_id", "question_id", "instance_id", "problem_id", "example_id", "case_id", "user_task_id")
+_REFERENCE = in_both_cases(
+    "ground_truth", "reference_answer", "expected_answer", "expected_output", "target", "gold_answer",
+    "true_answer", "reference", "golden_answer", "gt_answer", "gold",
 )  # fmt: skip
-_FINAL_ANSWER = (
-    "final_answer", "answer_text", "final_output", "prediction", "finalAnswer", "predicted_answer", "model_answer",
+_FINAL_ANSWER = in_both_cases(
+    "final_answer", "answer_text", "final_output", "prediction", "predicted_answer", "model_answer",
     "final_response", "agent_answer",
 )  # fmt: skip
-_OUTCOME = (
-    "success", "resolved", "is_correct", "correct", "passed", "utility", "pass", "solved", "is_success", "task_success",
-    "isSuccess", "isCorrect", "is_solved", "is_resolved", "succeeded", "successful", "is_successful", "isSuccessful",
-    "is_passed", "task_solved", "goal_achieved", "won", "acc", "task_completed", "taskCompleted", "taskSuccess",
-    "em", "exact_match", "all_passed", "all_tests_passed",
+_OUTCOME = in_both_cases(
+    "success", "resolved", "is_correct", "correct", "passed", "utility", "pass", "solved", "is_success",
+    "task_success", "is_solved", "is_resolved", "succeeded", "successful", "is_successful", "is_passed",
+    "task_solved", "goal_achieved", "won", "acc", "task_completed", "em", "exact_match", "all_passed",
+    "all_tests_passed",
 )  # fmt: skip
-_GRADES = (
+_GRADES = in_both_cases(
     "grade", "grading", "evaluation", "evaluation_result", "eval", "eval_result", "verdict", "outcome", "result",
     "test_result", "eval_results", "grading_result", "judgment", "judgement", "judge_result", "verification",
 )  # fmt: skip
@@ -36,24 +36,26 @@ _MEASURED = ("metrics", "summary", "info", "scores")
 _COUNTED = ("correct", "passed", "pass", "utility", "resolved", "solved", "succeeded", "successful", "won")
 _MEASURED_OUTCOME = tuple(name for name in _OUTCOME if name not in _COUNTED)
 """Objects with the outcome among other figures, where some names are those of counts."""
-_AGENT, _VERSION = ("agent", "agent_name"), "agent_version"
+_AGENT, _VERSION = in_both_cases("agent", "agent_name"), in_both_cases("agent_version")
 _MODEL = ("llm_model", "model", "model_name")
-_MODELS = (*_MODEL[1:], "model_id", "modelName", "modelId", "model_name_or_path")
-_SECONDS = (
+_MODELS = in_both_cases(*_MODEL[1:], "model_id", "model_name_or_path")
+_STARTED = in_both_cases("timestamp", "created_at", "started_at", "start_time", "created")
+_SECONDS = in_both_cases(
     "duration_s", "duration", "duration_seconds", "execution_time", "elapsed_seconds", "elapsed_time", "wall_time",
     "time_taken",
 )  # fmt: skip
-_MILLISECONDS = ("duration_ms", "durationMs", "elapsed_ms", "execution_time_ms", "total_duration_ms")
-_SOURCE = (
+_MILLISECONDS = in_both_cases("duration_ms", "elapsed_ms", "execution_time_ms", "total_duration_ms")
+_SOURCE = in_both_cases(
     "id", "uuid", "custom_id", "session_id", "conversation_id", "thread_id", "run_id", "request_id", "sample_index",
     "query_index", "data_source", "dataset", "source", "split", "category", "domain", "tags", "metadata", "meta",
     "stop_reason", "termination_reason", "temperature", "top_p", "max_tokens", "max_completion_tokens",
     "max_output_tokens", "seed", "tool_choice", "reasoning_effort", "thinking", "reasoning",
 )  # fmt: skip
-_LABELS = (
-    "reward", "final_reward", "reward_info", "score", "scores", "labels", "annotations", "feedback", "feedback_stats",
-    "rating", "security",
+_LABELS = in_both_cases(
+    "reward", "final_reward", "reward_info", "score", "scores", "labels", "annotations", "feedback",
+    "feedback_stats", "rating", "security",
 )  # fmt: skip
+_FINAL_REWARD = in_both_cases("final_reward")
 _FILLED = (
     "id", "task", "task_id", "agent", "agent_version", "model", "final_answer", "reference_answer", "success",
     "started_at", "failure",
@@ -108,7 +110,7 @@ def context_of(fields: Fields) -> Context:
     durations = map(_duration, (fields, *(Fields(object_in(fields.peek(name))) for name in _MEASURED)))
     extra = fields.short(*_SOURCE)
     agent, version = agent_of(fields)
-    stopped = [extra.get(key) for key in ("stop_reason", "termination_reason")]
+    stopped = [extra.get(key) for key in in_both_cases("stop_reason", "termination_reason")]
     fields.set_aside("terminated")
     ending = ending_of(fields, success)
     return Context(
@@ -117,12 +119,12 @@ def context_of(fields: Fields) -> Context:
         task_id=task_id,
         trial=max(trial, 0),
         agent=agent or _setting(extra, *_AGENT),
-        agent_version=version or _setting(extra, _VERSION),
+        agent_version=version or _setting(extra, *_VERSION),
         model=fields.text(*_MODELS) or _setting({**extra, "config": fields.peek("config")}, *_MODEL),
         final_answer=fields.text(*_FINAL_ANSWER),
         reference_answer=reference(fields.value(*_REFERENCE)),
         success=ending.success,
-        started_at=moment(fields, "timestamp", "created_at", "started_at", "start_time", "created"),
+        started_at=moment(fields, *_STARTED),
         duration_s=next((seconds for seconds in durations if seconds is not None), None),
         cut_off=ending.cut_off or any(map(is_limit, stopped)),
         refused=any(map(is_refusal, stopped)),
@@ -179,8 +181,7 @@ def _measured(figures: Fields) -> bool | None:
 
 
 def _reward(labels: JsonObject) -> Any:
-    info = labels.get("reward_info")
-    stated = (labels.get("reward"), info.get("reward") if isinstance(info, dict) else None, labels.get("final_reward"))
+    stated = (labels.get("reward"), at(labels.get("reward_info"), "reward"), *map(labels.get, _FINAL_REWARD))
     return next((reward for reward in stated if reward is not None), None)
 
 
@@ -188,8 +189,8 @@ def agent_of(fields: Fields) -> tuple[str | None, str | None]:
     """The name and the version of the agent that ran, as a record states them."""
     if fields.is_object(_AGENT[0]):
         own = fields.object(_AGENT[0])
-        return own.name("name", "id"), fields.name(_VERSION) or own.name("version")
-    return fields.name(*_AGENT), fields.name(_VERSION)
+        return own.name("name", "id"), fields.name(*_VERSION) or own.name("version")
+    return fields.name(*_AGENT), fields.name(*_VERSION)
 
 
 def _setting(extra: JsonObject, *names: str) -> str | None:

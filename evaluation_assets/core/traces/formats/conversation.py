@@ -25,7 +25,7 @@ from evaluation_assets.core.traces.formats.transcript import (
     written,
 )
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields, type_name
-from evaluation_assets.core.traces.formats.untyped import at, objects_in
+from evaluation_assets.core.traces.formats.untyped import at, in_both_cases, objects_in
 from evaluation_assets.core.traces.formats.usage import confirm
 from evaluation_assets.core.traces.trajectories.identity import recorded_id, task_id_of
 from evaluation_assets.core.traces.trajectories.model import Agent, JsonObject, Tool, Trajectory, Usage
@@ -35,7 +35,8 @@ _RUNS = (
     "run_id", "runId", "trajectory_id", "trajectoryId", "episode_id", "episodeId", "rollout_id", "trace_id", "traceId",
     "conversation", "session", "run", "episode",
 )  # fmt: skip
-_TASKS, _TRIALS = ("task_id", "taskId", "sample_id", "example_id"), ("trial", "trial_id", "attempt", "epoch")
+_TASKS = in_both_cases("task_id", "sample_id", "example_id")
+_TRIALS = in_both_cases("trial", "trial_id", "attempt", "epoch")
 """Fields of messages, or steps, that name what they are a part of, and of several trials which."""
 
 _END = re.compile(r"\s*###[A-Z][A-Z-]*###\s*")

@@ -4,11 +4,11 @@ from collections.abc import Callable
 from hashlib import blake2b
 from typing import Any
 
-from evaluation_assets.core.traces.formats.untyped import at
+from evaluation_assets.core.traces.formats.untyped import at, in_both_cases
 
-_NAMES = ("id", "uuid", "run_id", "request_id", "sample_uuid")
-_TASKS = ("task_id", "question_id", "instance_id", "problem_id", "example_id", "case_id")
-TRIALS = ("trial", "trial_id", "sample_index", "epoch", "attempt")
+_NAMES = in_both_cases("id", "uuid", "run_id", "request_id", "sample_uuid")
+_TASKS = in_both_cases("task_id", "question_id", "instance_id", "problem_id", "example_id", "case_id")
+TRIALS = in_both_cases("trial", "trial_id", "sample_index", "epoch", "attempt")
 """Fields that number the trials of a task."""
 _RUNS = (
     "messages", "traj", "trajectory", "conversation", "conversations", "contents", "history", "request", "inputs",

@@ -11,16 +11,26 @@ PAUSE_S = 300
 
 
 def moment(fields: Fields, *keys: str) -> str | None:
-    """The first of these fields that is a timestamp, as text; seconds since 1970 become ISO 8601 in UTC."""
+    """The first of these fields that is a timestamp, as text; a number since 1970 becomes ISO 8601 in UTC."""
     for key in keys:
         if key not in fields:
             continue
         recorded = fields.name(key) if isinstance(fields.value(key), str) else None
         if recorded is not None:
             return recorded
-        if (time := as_utc(fields.number(key))) is not None:
+        if (time := as_utc(_seconds(fields.number(key)))) is not None:
             return time
     return None
+
+
+def _seconds(recorded: float | None) -> float | None:
+    """Seconds of a time since 1970 that may be in milliseconds, microseconds or nanoseconds.
+
+    Seconds have ten digits from 2001 to 2286.
+    """
+    while recorded is not None and 1e11 < abs(recorded) < 1e20:
+        recorded /= 1000
+    return recorded
 
 
 def as_utc(seconds: float | None) -> str | None:

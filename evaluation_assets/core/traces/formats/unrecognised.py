@@ -9,6 +9,8 @@ from evaluation_assets.core.traces.formats.program_logs import is_program_log
 _SHOWN = 8
 _LINES = (".jsonl", ".ndjson")
 _PLAIN = (".txt", ".log")
+_REPLACED = "\ufffd"
+"""Stands in a sample for bytes that are not UTF-8."""
 _OPEN, _MORE = "Unterminated string", "Extra data"
 _WORD = 8
 """A text that is cut within one of JSON's words or numbers is wrong at most this many characters before its end."""
@@ -38,6 +40,9 @@ def _reason(file: DropFile, sample: Sample) -> tuple[int, str]:
             "is the log of a program (lines with times and levels), which does not record the steps of an agent. "
             f"Export the messages or spans of the agent instead. {formats}",
         )
+    if _REPLACED in sample.text and _REPLACED not in str(sample.records):
+        line = 1 + sample.text[: sample.text.index(_REPLACED)].count("\n")
+        return 0, f"is not UTF-8 text (line {line}). Convert it to UTF-8."
     broken = _broken_json(file.source, sample.text)
     if broken is not None:
         return 0, f"is not valid JSON: {broken}. Export it again, or remove it."

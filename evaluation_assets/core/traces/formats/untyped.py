@@ -10,6 +10,18 @@ from evaluation_assets.core.traces.formats.files.json_values import as_json
 from evaluation_assets.core.traces.trajectories.model import JsonObject, json_object
 
 
+def in_both_cases(*names: str) -> tuple[str, ...]:
+    """Names of fields in snake case, each with the same name in camel case behind it."""
+    words = (name.split("_") for name in names)
+    return tuple(
+        dict.fromkeys(
+            form
+            for first, *more in words
+            for form in ("_".join((first, *more)), first + "".join(word.title() for word in more))
+        )
+    )
+
+
 def object_in(value: Any) -> JsonObject:
     """The value if it is an object, or an empty one."""
     return value if isinstance(value, dict) else {}

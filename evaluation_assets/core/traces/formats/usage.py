@@ -8,6 +8,7 @@ from evaluation_assets.core.text.nullable import sum_of
 from evaluation_assets.core.traces.formats.stated import Comparisons
 from evaluation_assets.core.traces.formats.transcript import total
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields
+from evaluation_assets.core.traces.formats.untyped import in_both_cases
 from evaluation_assets.core.traces.prices import list_price_of
 from evaluation_assets.core.traces.trajectories.model import Usage
 
@@ -23,7 +24,7 @@ OUTPUT = (
 _CACHED = ("cached_tokens", "prompt_cache_hit_tokens", "cachedInputTokens", "cache_read_tokens", "cacheReadTokens")
 _CACHE_WRITES = ("cache_write_tokens", "cacheWriteTokens", "cacheCreationTokens")
 _SHORT_INPUT, _SHORT_OUTPUT = ("input", "prompt", "in"), ("output", "completion", "out")
-COSTS = ("cost", "total_cost", "cost_usd", "total_cost_usd", "totalCostUsd", "costUsd")
+COSTS = in_both_cases("cost", "total_cost", "cost_usd", "total_cost_usd")
 
 ESTIMATED = "is_estimate"
 """Field of a usage whose tokens its source only estimates, which an envelope sets."""

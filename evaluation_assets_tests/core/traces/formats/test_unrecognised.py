@@ -56,10 +56,16 @@ def test_a_large_file_is_not_called_broken_where_its_sample_ends(tmp_path: Path,
             format_of([DropFile(UPath(tmp_path / "d.json"), "d.json")])
 
 
-@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
-def test_utf_16_is_called_so(tmp_path: Path, encoding: str) -> None:
+@pytest.mark.parametrize("encoding", ["utf-32", "utf-16-le", "utf-16-be"])
+def test_utf_16_without_a_byte_order_mark_is_called_so(tmp_path: Path, encoding: str) -> None:
     (tmp_path / "d.jsonl").write_text('{"task_id": "t", "raw_response": "任务"}\n', encoding)
     with pytest.raises(UnreadableDrop, match=r"d\.jsonl looks like UTF-16\. Convert it to UTF-8\."):
+        format_of([DropFile(UPath(tmp_path / "d.jsonl"), "d.jsonl")])
+
+
+def test_text_in_another_encoding_is_called_so(tmp_path: Path) -> None:
+    (tmp_path / "d.jsonl").write_bytes('{"task_id": "t"}\n{"note": "Größe"}\n'.encode("cp1252"))
+    with pytest.raises(UnreadableDrop, match=r"d\.jsonl is not UTF-8 text \(line 2\)\. Convert it to UTF-8\."):
         format_of([DropFile(UPath(tmp_path / "d.jsonl"), "d.jsonl")])
 
 

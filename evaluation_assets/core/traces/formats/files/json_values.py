@@ -80,26 +80,6 @@ def as_line(data: Any) -> bytes:
         return str(problem).encode()
 
 
-def rows_in(data: Any) -> list[Any]:
-    """The rows of a table that pandas wrote by its columns, or beside their names; any other value alone.
-
-    Of the beginning of a table, the last column may have fewer rows.
-    """
-    if not isinstance(data, dict):
-        return [data]
-    names, cells = data.get("columns"), data.get("data")
-    if data.keys() == {"columns", "index", "data"} and isinstance(names, list) and isinstance(cells, list):
-        return [dict(zip(names, row, strict=False)) if isinstance(row, list) else row for row in cells]
-    columns = [column for column in data.values() if isinstance(column, dict)]
-    numbers = list(columns[0]) if len(columns) == len(data) > 1 else []
-    are_columns = all(map(str.isdigit, numbers)) and all(list(column) == numbers for column in columns[:-1])
-    if not numbers or not are_columns or list(columns[-1]) != numbers[: len(columns[-1])]:
-        return [data]
-    if not any(all(isinstance(cell, str | int | float) for cell in column.values()) for column in columns):
-        return [data]  # runs of tasks, by their numbers
-    return [{name: column[number] for name, column in data.items() if number in column} for number in numbers]
-
-
 def starts_with_value(beginning: bytes) -> bool:
     """Whether the first line is a JSON value."""
     try:

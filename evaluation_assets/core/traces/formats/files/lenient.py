@@ -9,7 +9,7 @@ import pyarrow as pa
 from upath import UPath
 
 from evaluation_assets.core.traces.formats.base import Record, Rejection
-from evaluation_assets.core.traces.formats.files.json_values import documents, loaded
+from evaluation_assets.core.traces.formats.files.json_values import as_line, documents, loaded
 from evaluation_assets.core.traces.formats.files.opening import damaged, opened
 from evaluation_assets.core.traces.formats.files.unpacking import TooLarge, read_at_most
 
@@ -26,6 +26,22 @@ def reread(source: str, number: int, line: bytes, problem: ValueError) -> Record
             source, number, "bad_json", str(problem), line.decode("utf-8", "backslashreplace").rstrip("\r\n")
         )
     return Record(source, number, data, line)
+
+
+def reread_line(source: str, number: int, line: bytes, problem: ValueError) -> list[Record] | Rejection:
+    """The records of a line that is not strict JSON: one, or objects without breaks between them, as streams write.
+
+    Zeros that a file system left before or after them when power failed are not part of them.
+    """
+    again = reread(source, number, line, problem)
+    if isinstance(again, Record):
+        return [again]
+    try:
+        values = documents(line.strip(b"\0 \t\r\n"))
+    except (ValueError, RecursionError):
+        return again
+    are_objects = all(isinstance(value, dict) for value in values)
+    return [Record(source, number, value, as_line(value)) for value in values] if are_objects else again
 
 
 def reread_document(path: UPath, source: str, given: int) -> Iterator[Record | Rejection]:

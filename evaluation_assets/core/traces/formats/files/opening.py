@@ -1,5 +1,6 @@
-"""Open the files of a drop, plain or compressed, without a byte order mark; errors for damaged files."""
+"""Open the files of a drop, plain or compressed, as UTF-8 without a byte order mark; errors for damaged files."""
 
+import codecs
 import io
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,20 +20,25 @@ from evaluation_assets.core.traces.formats.files.unpacking import (
 
 COMPRESSIONS = (".gz", ".zst")
 EXTENSIONS = (".jsonl", ".ndjson", ".json", ".parquet", ".traj", ".eval", ".txt", ".log")
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_UTF_16 = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 
 
 @contextmanager
 def opened(path: UPath) -> Iterator[io.BufferedReader]:
-    """Open a file and decompress it."""
+    """Open a file and decompress it; UTF-16 after a byte order mark, which PowerShell writes, becomes UTF-8."""
     with path.open("rb") as raw:
         magic = raw.read(4)
         raw.seek(0)
         compression = next((name for start, name in COMPRESSION_MAGIC.items() if magic.startswith(start)), None)
         stream: Any = raw if compression is None else unpacked(raw, compression)
         opened = io.BufferedReader(stream, 1 << 20)
-        if opened.peek(3)[:3] == _BYTE_ORDER_MARK:
-            opened.read(3)
+        beginning = opened.peek(4)[:4]
+        if beginning.startswith(codecs.BOM_UTF8):
+            opened.read(len(codecs.BOM_UTF8))
+        elif (encoding := _UTF_16.get(beginning[:2])) and beginning != codecs.BOM_UTF32_LE:
+            opened.read(len(codecs.BOM_UTF16))
+            stream = _InUtf8(opened, encoding)
+            opened = io.BufferedReader(stream, 1 << 20)
         yield opened
 
 
@@ -62,3 +68,27 @@ def damaged(source: str, problem: Exception) -> UnreadableDrop:
     if isinstance(problem, TooLarge):
         return UnreadableDrop(f"{source} {problem}. Split it into smaller records, or remove it.")
     return UnreadableDrop(f"{source} is damaged: {problem}. Copy it again, or remove it.")
+
+
+class _InUtf8(io.RawIOBase):
+    """The text of a stream in UTF-8; what is not in its encoding becomes U+FFFD."""
+
+    def __init__(self, raw: io.BufferedReader, encoding: str) -> None:
+        super().__init__()
+        self._raw = raw
+        self._decoder = codecs.getincrementaldecoder(encoding)("replace")
+        self._text = b""
+
+    def readable(self) -> bool:
+        """True."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Read the next bytes of the text."""
+        block = b"begin"
+        while block and not self._text:
+            block = self._raw.read(1 << 16)
+            self._text = self._decoder.decode(block, final=not block).encode()
+        given, self._text = self._text[: len(buffer)], self._text[len(buffer) :]
+        buffer[: len(given)] = given
+        return len(given)

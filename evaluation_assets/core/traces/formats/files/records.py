@@ -23,7 +23,6 @@ from evaluation_assets.core.traces.formats.files.json_values import (
     Oversized,
     are_lines,
     as_line,
-    rows_in,
     starts_with_value,
     values_at,
 )
@@ -31,10 +30,12 @@ from evaluation_assets.core.traces.formats.files.lenient import (
     reread,
     reread_document,
     reread_items,
+    reread_line,
     reread_parts,
     reread_value,
 )
 from evaluation_assets.core.traces.formats.files.opening import damaged, offset_in, opened
+from evaluation_assets.core.traces.formats.files.stored_rows import rows_in
 from evaluation_assets.core.traces.formats.files.unpacking import LARGEST_RECORD, TooLarge
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
@@ -84,13 +85,13 @@ def _records(path: UPath, source: str) -> Iterator[Record | Rejection]:
 
 
 def _rows_of(record: Record | Rejection) -> Iterator[Record | Rejection]:
-    """The rows of a record that is a table, or else the record."""
+    """The rows that a record holds, or else the record."""
     rows = [] if isinstance(record, Rejection) else rows_in(record.data)
     if isinstance(record, Rejection) or rows == [record.data]:
         yield record
         return
     for number, row in enumerate(rows, 1):
-        yield Record(record.source, number, row, as_line(row))
+        yield Record(record.source, record.line if len(rows) == 1 else number, row, as_line(row))
 
 
 def read_items(file: DropFile, *prefixes: str) -> Iterator[Record | Rejection]:
@@ -216,8 +217,11 @@ def _lines(stream: io.BufferedReader, source: str) -> Iterator[Record | Rejectio
         except orjson.JSONDecodeError as problem:
             if line.isspace():
                 continue
-            again = reread(source, number, line, problem)
-            yield replace(again, start=start) if known and isinstance(again, Record) else again
+            again = reread_line(source, number, line, problem)
+            if isinstance(again, Rejection):
+                yield again
+            else:
+                yield from again if len(again) > 1 or not known else [replace(again[0], start=start)]
 
 
 def _within(record: Record | Rejection, place: str) -> Record | Rejection:

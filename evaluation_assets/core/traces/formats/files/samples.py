@@ -18,12 +18,12 @@ from evaluation_assets.core.traces.formats.files.json_values import (
     are_lines,
     events_in,
     loaded,
-    rows_in,
     starts_with_value,
 )
 from evaluation_assets.core.traces.formats.files.opening import damaged, opened, read_text
 from evaluation_assets.core.traces.formats.files.pages import page_in
 from evaluation_assets.core.traces.formats.files.records import parquet_rows
+from evaluation_assets.core.traces.formats.files.stored_rows import rows_in
 
 _BEGINNING = 1 << 20
 _SAMPLED = 20

@@ -425,7 +425,7 @@ def test_the_times_of_a_session_do_not_depend_on_the_order_of_its_lines(tmp_path
 
 
 def test_a_damaged_file_among_others_is_one_rejection(tmp_path: Path) -> None:
-    (tmp_path / "broken.jsonl").write_bytes(b"\xff\xfe\x00garbage")
+    (tmp_path / "broken.jsonl").write_bytes("garbage".encode("utf-16-le"))
     found = read(written(tmp_path / "whole.jsonl", LINES), tmp_path / "broken.jsonl")
     (problem,) = [each for each in found if isinstance(each, Rejection)]
     assert (problem.source, "UTF-16" in problem.detail) == ("broken.jsonl", True)

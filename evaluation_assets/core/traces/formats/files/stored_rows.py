@@ -1,0 +1,157 @@
+"""Rows as tables, databases and log services keep them: by column, with the type of each value beside it, as text."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from evaluation_assets.core.traces.formats.files.json_values import loaded
+from evaluation_assets.core.traces.formats.times import as_utc
+from evaluation_assets.core.traces.trajectories.model import JsonObject
+
+_LOG_PAGE = {"events", "searchedLogStreams", "nextToken", "nextForwardToken", "nextBackwardToken"}
+"""Fields of an answer of CloudWatch Logs."""
+_SAME = ("S", "B", "BOOL", "SS", "BS", "stringValue", "booleanValue", "timestampValue", "bytesValue", "referenceValue")
+"""Types of DynamoDB and Firestore whose values JSON has as they are."""
+
+
+def rows_in(data: Any) -> list[Any]:
+    """The rows that a value holds, as plain values; any other value alone.
+
+    It may be a table that pandas wrote by its columns, or beside their names (at the beginning of a file, the last
+    column may have fewer rows), a document or an answer of MongoDB (extended JSON), DynamoDB or Firestore, an answer of
+    CloudWatch Logs, or JSON in a text.
+    """
+    if isinstance(data, str):
+        return [_from_text(data)]
+    if not isinstance(data, dict):
+        return [data]
+    for rows in (_of_columns(data), _of_log_page(data), _of_documents(data)):
+        if rows is not None:
+            return rows
+    return [data]
+
+
+def _from_text(text: str) -> Any:
+    """The object or list in a text of JSON; any other text unchanged."""
+    if not text.lstrip().startswith(("{", "[")):
+        return text
+    try:
+        return loaded(text.encode())
+    except ValueError:
+        return text
+
+
+def _of_columns(data: JsonObject) -> list[Any] | None:
+    names, cells = data.get("columns"), data.get("data")
+    if data.keys() == {"columns", "index", "data"} and isinstance(names, list) and isinstance(cells, list):
+        return [dict(zip(names, row, strict=False)) if isinstance(row, list) else row for row in cells]
+    columns = [column for column in data.values() if isinstance(column, dict)]
+    numbers = list(columns[0]) if len(columns) == len(data) > 1 else []
+    are_columns = all(map(str.isdigit, numbers)) and all(list(column) == numbers for column in columns[:-1])
+    if not numbers or not are_columns or list(columns[-1]) != numbers[: len(columns[-1])]:
+        return None
+    if not any(all(isinstance(cell, str | int | float) for cell in column.values()) for column in columns):
+        return None  # runs of tasks, by their numbers
+    return [{name: column[number] for name, column in data.items() if number in column} for number in numbers]
+
+
+def _of_log_page(data: JsonObject) -> list[Any] | None:
+    events = _objects(data.get("events")) if data.keys() <= _LOG_PAGE else []
+    if not events or not all(isinstance(event.get("message"), str) and "timestamp" in event for event in events):
+        return None
+    return [said if isinstance(said := _from_text(event["message"]), dict) else event for event in events]
+
+
+def _of_documents(data: JsonObject) -> list[Any] | None:
+    """The documents of a database as plain values; `None` if they have no types beside their values."""
+    if any(isinstance(value, dict) and any(map(_EXTENDED.__contains__, value)) for value in data.values()):
+        return [_plain(data, _EXTENDED)]
+    items = _objects([data["Item"]] if data.keys() == {"Item"} else data.get("Items") if "Count" in data else None)
+    if items and all(_are_typed(item, _DYNAMODB) for item in items):
+        return [_fields(item, _DYNAMODB) for item in items]
+    documents = _objects([data] if "fields" in data else data.get("documents"))
+    if documents and all(_are_typed(document.get("fields"), _FIRESTORE) for document in documents):
+        return [_document(document) for document in documents]
+    return None
+
+
+def _document(document: JsonObject) -> JsonObject:
+    """A document of Firestore; the last part of its name is its ID."""
+    about = {"id": str(document.get("name")).rpartition("/")[2], "createTime": document.get("createTime")}
+    return {**about, **_fields(document["fields"], _FIRESTORE)}
+
+
+_Types = Mapping[str, Callable[[Any], Any]]
+"""How the value of each type is read, by the name of the type."""
+
+
+def _objects(rows: Any) -> list[JsonObject]:
+    """The items of a list of objects; none of any other value."""
+    return rows if isinstance(rows, list) and all(isinstance(row, dict) for row in rows) else []
+
+
+def _are_typed(fields: Any, types: _Types) -> bool:
+    """Whether each field of an object holds the name of a type and a value."""
+    return isinstance(fields, dict) and bool(fields) and all(_type_of(value, types) for value in fields.values())
+
+
+def _type_of(value: Any, types: _Types) -> str | None:
+    name = next(iter(value)) if isinstance(value, dict) and len(value) == 1 else None
+    return name if name in types else None
+
+
+def _plain(value: Any, types: _Types) -> Any:
+    """A value without the types in it; one that cannot be of its type stays as it is."""
+    if (name := _type_of(value, types)) is not None:
+        try:
+            return types[name](value[name])
+        except (TypeError, ValueError, AttributeError):
+            return value
+    if isinstance(value, dict):
+        return _fields(value, types)
+    return [_plain(item, types) for item in value] if isinstance(value, list) else value
+
+
+def _fields(data: JsonObject, types: _Types) -> JsonObject:
+    return {key: _plain(value, types) for key, value in data.items()}
+
+
+def _number(text: Any) -> Any:
+    """A number that is written as text; NaN and Infinity, which JSON lacks, become null."""
+    return loaded(str(text).encode())
+
+
+def _date(value: Any) -> Any:
+    """An instant of MongoDB: a text, or milliseconds since 1970."""
+    milliseconds = _plain(value, _EXTENDED)
+    return milliseconds if isinstance(milliseconds, str) else as_utc(milliseconds / 1000)
+
+
+_EXTENDED: _Types = {
+    "$oid": str,
+    "$uuid": str,
+    "$symbol": str,
+    "$numberInt": _number,
+    "$numberLong": _number,
+    "$numberDouble": _number,
+    "$numberDecimal": _number,
+    "$date": _date,
+    "$undefined": lambda _: None,
+}
+"""MongoDB Extended JSON 2 (github.com/mongodb/specifications, extended-json)."""
+_DYNAMODB: _Types = {
+    **dict.fromkeys(_SAME, lambda value: value),
+    "N": _number,
+    "NS": lambda numbers: [_number(number) for number in numbers],
+    "NULL": lambda _: None,
+    "L": lambda items: [_plain(item, _DYNAMODB) for item in items],
+    "M": lambda fields: _fields(fields, _DYNAMODB),
+}
+_FIRESTORE: _Types = {
+    **dict.fromkeys(_SAME, lambda value: value),
+    "integerValue": _number,
+    "doubleValue": _number,
+    "nullValue": lambda _: None,
+    "geoPointValue": lambda point: point,
+    "arrayValue": lambda array: [_plain(item, _FIRESTORE) for item in array.get("values", [])],
+    "mapValue": lambda fields: _fields(fields.get("fields", {}), _FIRESTORE),
+}

@@ -1,0 +1,151 @@
+"""Runs as databases and log services keep them are read as the same runs from a file of their own."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evaluation_assets.core.traces.formats.files.stored_rows import rows_in
+from evaluation_assets_tests.core.traces.formats.files.stored import saved, trajectories
+
+_TIME = "2026-03-01T08:00:00Z"
+
+
+def _run(number: int) -> dict[str, Any]:
+    calls = [{"id": "c", "function": {"name": "open_gate", "arguments": json.dumps({"berth": number})}}]
+    return {
+        "task_id": f"berth-{number}",
+        "created_at": _TIME,
+        "success": number == 1,
+        "usage": {"prompt_tokens": 100 + number, "completion_tokens": 7},
+        "cost": 0.25 * number,
+        "messages": [
+            {"role": "user", "content": f"Open gate {number}"},
+            {"role": "assistant", "content": None, "tool_calls": calls},
+            {"role": "tool", "tool_call_id": "c", "content": "open"},
+            {"role": "assistant", "content": f"Gate {number} is open."},
+        ],
+    }
+
+
+_RUNS = [_run(1), _run(2)]
+
+
+def _mongo(value: Any, key: str = "") -> Any:
+    """A value in canonical Extended JSON."""
+    if isinstance(value, dict):
+        return {name: _mongo(each, name) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_mongo(each) for each in value]
+    if key == "created_at":
+        return {"$date": {"$numberLong": "1772352000000"}}
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return value
+    return {"$numberInt": str(value)} if isinstance(value, int) else {"$numberDouble": str(value)}
+
+
+def _dynamo(value: Any) -> Any:
+    match value:
+        case None:
+            return {"NULL": True}
+        case bool():
+            return {"BOOL": value}
+        case str():
+            return {"S": value}
+        case list():
+            return {"L": [_dynamo(each) for each in value]}
+        case dict():
+            return {"M": {name: _dynamo(each) for name, each in value.items()}}
+    return {"N": str(value)}
+
+
+def _firestore(value: Any) -> Any:
+    match value:
+        case None:
+            return {"nullValue": None}
+        case bool():
+            return {"booleanValue": value}
+        case str():
+            return {"stringValue": value}
+        case int():
+            return {"integerValue": str(value)}
+        case float():
+            return {"doubleValue": value}
+        case list():
+            return {"arrayValue": {"values": [_firestore(each) for each in value]} if value else {}}
+    return {"mapValue": {"fields": {name: _firestore(each) for name, each in value.items()}}}
+
+
+def _lines(rows: list[Any]) -> str:
+    return "\n".join(map(json.dumps, rows))
+
+
+_IN_MONGO = [{"_id": {"$oid": f"65f{number:021}"}, **_mongo(run)} for number, run in enumerate(_RUNS)]
+_IN_DYNAMO = [_dynamo(run)["M"] for run in _RUNS]
+_IN_FIRESTORE = [{"name": f"projects/p/runs/{run['task_id']}", **_firestore(run)["mapValue"]} for run in _RUNS]
+_EVENTS = [{"timestamp": 1772352000000, "message": json.dumps(run), "eventId": "7"} for run in _RUNS]
+_STORED = {
+    "mongo_lines": _lines(_IN_MONGO),
+    "mongo_array": json.dumps(_IN_MONGO),
+    "dynamo_export": _lines([{"Item": item} for item in _IN_DYNAMO]),
+    "dynamo_scan": json.dumps({"Items": _IN_DYNAMO, "Count": 2, "ScannedCount": 2}, indent=2),
+    "firestore": json.dumps({"documents": _IN_FIRESTORE}),
+    "cloudwatch": json.dumps({"events": _EVENTS, "searchedLogStreams": []}, indent=4),
+    "texts": _lines([json.dumps(run) for run in _RUNS]),
+    "array_of_texts": json.dumps([json.dumps(run) for run in _RUNS]),
+    "without_breaks": "".join(map(json.dumps, _RUNS)),
+    "zeros_after_a_power_cut": "\n\0\0\0".join(map(json.dumps, _RUNS)),
+}
+
+
+@pytest.mark.parametrize("name", _STORED)
+def test_a_run_in_a_store_is_read_as_from_a_file_of_its_own(name: str) -> None:
+    plain = trajectories(saved(_lines(_RUNS).encode(), "plain.jsonl"))
+    stored = trajectories(saved(_STORED[name].encode(), f"{name}.json"))
+    read = [
+        [(run.task_id, run.started_at and run.started_at[:16], run.success, run.usage, run.text) for run in runs]
+        for runs in (plain, stored)
+    ]
+    assert read[1] == read[0]
+    assert [run.task_id for run in stored] == ["berth-1", "berth-2"]
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "utf-16-le"])
+def test_utf_16_with_a_byte_order_mark_is_read(encoding: str) -> None:
+    text = _lines([{**run, "note": "🚢 Hafen" * 20_000} for run in _RUNS])
+    content = ("" if encoding == "utf-16" else "\ufeff").encode(encoding) + text.encode(encoding)
+    assert [run.task_id for run in trajectories(saved(content))] == ["berth-1", "berth-2"]
+
+
+json_values = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**53), 2**53)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=3), inner, max_size=4),
+)
+documents = st.dictionaries(st.text("abc", min_size=1, max_size=3), json_values, min_size=1, max_size=4)
+
+
+@given(documents)
+def test_typed_values_become_the_values_they_were_made_of(document: dict[str, Any]) -> None:
+    assert rows_in({"Item": _dynamo(document)["M"]}) == [document]
+    (row,) = rows_in({"name": "a/b/x", "fields": _firestore(document)["mapValue"]["fields"]})
+    assert row == {"id": "x", "createTime": None, **document}
+    assert rows_in({"_id": {"$oid": "7"}, **_mongo(document)}) == [{"_id": "7", **document}]
+
+
+@given(json_values)
+def test_other_values_are_rows_of_their_own(value: Any) -> None:
+    (row, *more) = rows_in({"value": value, "other": 1})
+    assert (row, more) == ({"value": value, "other": 1}, [])
+
+
+def test_a_value_that_is_not_of_its_type_stays() -> None:
+    odd = {"_id": {"$oid": "7"}, "n": {"$numberInt": "many"}, "when": {"$date": {"$numberLong": "soon"}}}
+    assert rows_in(odd) == [{**odd, "_id": "7"}]
+    assert rows_in({"Item": {"S": "a"}}) == [{"Item": {"S": "a"}}]
+    assert rows_in({"events": [{"message": "hello"}]}) == [{"events": [{"message": "hello"}]}]

@@ -1,0 +1,53 @@
+"""What a record says of its run, whatever the style of its names and the unit of its times."""
+
+import json
+import re
+from typing import Any
+
+import pytest
+
+from evaluation_assets.core.traces.formats.untyped import in_both_cases
+from evaluation_assets_tests.core.traces.formats.files.stored import saved, trajectories
+
+_RUN = {
+    "task_id": "quay-4",
+    "trial": 2,
+    "problem_statement": "Moor at quay 4",
+    "agent_name": "pilot",
+    "agent_version": "v3",
+    "model_name": "model-a",
+    "final_answer": "Moored.",
+    "expected_answer": "moored",
+    "is_correct": True,
+    "started_at": "2026-03-01T08:00:00Z",
+    "duration_ms": 1500,
+    "total_cost": 0.25,
+    "usage": {"input_tokens": 90, "output_tokens": 4},
+    "messages": [{"role": "user", "content": "Moor"}, {"role": "assistant", "content": "Moored."}],
+}
+
+
+def _camel(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {re.sub(r"_(\w)", lambda found: found[1].upper(), key): _camel(each) for key, each in value.items()}
+    return [_camel(each) for each in value] if isinstance(value, list) else value
+
+
+def test_names_of_fields_in_camel_case_are_read_as_those_in_snake_case() -> None:
+    snake, camel = (
+        trajectories(saved(json.dumps(run).encode(), f"{number}.json"))
+        for number, run in enumerate((_RUN, _camel(_RUN)))
+    )
+    assert [(run.task_id, run.trial, run.success, run.duration_s, run.started_at) for run in camel] == [
+        ("quay-4", 2, True, 1.5, "2026-03-01T08:00:00Z")
+    ]
+    for name in ("task", "final_answer", "reference_answer", "usage", "agents", "text"):
+        assert getattr(camel[0], name) == getattr(snake[0], name)
+    assert in_both_cases("id", "task_id") == ("id", "task_id", "taskId")
+
+
+@pytest.mark.parametrize("unit", [1, 1_000, 1_000_000, 1_000_000_000])
+def test_a_time_since_1970_may_be_in_any_unit(unit: int) -> None:
+    run = {**_RUN, "started_at": 1_772_352_000 * unit}
+    (read,) = trajectories(saved(json.dumps(run).encode()))
+    assert read.started_at == "2026-03-01T08:00:00+00:00"
