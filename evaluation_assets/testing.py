@@ -11,6 +11,7 @@ from evaluation_assets.api.comparison import Comparison
 from evaluation_assets.api.errors import EvaluationError
 from evaluation_assets.api.evaluating import evaluate
 from evaluation_assets.api.home import StoredResult
+from evaluation_assets.api.records import Source, is_path
 from evaluation_assets.api.result import Result
 from evaluation_assets.core.judging.panel import Panel
 from evaluation_assets.core.text.plain_text import for_terminal
@@ -56,24 +57,24 @@ class Evaluation:
 
     def __call__(
         self,
-        source: str | Path,
+        source: Source,
         *,
         panel: str | Path | Mapping[str, Any] | Panel | None = None,
         home: str | Path | None = None,
         **options: Any,
     ) -> GatedResult:
-        """Evaluate a file of trajectories, as `evaluation_assets.evaluate` does; `options` are its other arguments.
+        """Evaluate a file of trajectories, or records, as `evaluate` does; `options` are its other arguments.
 
         The test fails if the file cannot be evaluated.
         """
         __tracebackhide__ = True
-        path = self.root / source
+        path = self.root / source if is_path(source) else None
         if isinstance(panel, str | Path):
             panel = self.root / panel
         chosen = {"home": home or self.home, "panel": panel or self.panel, **options}
-        key = repr((path, _stamp(path), chosen))
-        if key not in self._known:
-            found = _or_fail(lambda: evaluate(path, **chosen))
+        key = repr((path, path and _stamp(path), chosen))
+        if path is None or key not in self._known:
+            found = _or_fail(lambda: evaluate(path or source, **chosen))
             self._known[key] = GatedResult(**{each.name: getattr(found, each.name) for each in fields(found)})
         return self._known[key]
 

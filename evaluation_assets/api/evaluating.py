@@ -16,6 +16,7 @@ from evaluation_assets.api.errors import (
 )
 from evaluation_assets.api.home import Home, installation_at
 from evaluation_assets.api.one_drop import only_drop
+from evaluation_assets.api.records import Source, as_path
 from evaluation_assets.api.result import BudgetSpent, Result
 from evaluation_assets.core.intake.clips.tool_types import load_tool_types
 from evaluation_assets.core.intake.copying.copies import Conflict
@@ -36,7 +37,7 @@ from evaluation_assets.runs.paid import PaidEvaluation, check_usable
 
 
 def evaluate(
-    source: str | Path,
+    source: Source,
     *,
     panel: str | Path | Mapping[str, Any] | Panel | None = None,
     home: str | Path | None = None,
@@ -57,11 +58,11 @@ def evaluate(
     were paid for are not paid for again.
 
     Args:
-        source: a file, or a folder with one drop.
+        source: a file, a folder with one drop, or records: dictionaries, lists of messages, or a data frame.
         panel: the judges: path of a panel.yaml, its content as a dictionary, or a `Panel` (default: panel.yaml in the
             home folder; without one, the embedded judge, which makes no model calls).
         home: the home folder or its fsspec URL (default: `EVALUATION_HOME`, else `.evaluation`).
-        name: key of the drop (default: the file name without its extension).
+        name: key of the drop (default: the file name without its extension; of records, `runs`).
         suite: a file of test cases to evaluate against, or the name of the suite that the drop belongs to.
         budget: stop before spending more than this many US dollars. The price of every judge must be known, unless
             `budget_calls` is given too.
@@ -85,7 +86,7 @@ def evaluate(
     """
     installation = installation_at(home)
     settings = Settings(beta_threshold=beta_threshold, on_violation=on_violation)
-    with as_unusable():
+    with as_unusable(), as_path(source) as path:
         prepare(installation)
         given = {**asdict(settings), "budget": budget, "budget_calls": budget_calls}
         validated(given, _Numbers, "evaluate", UnusableInput)
@@ -93,12 +94,12 @@ def evaluate(
         for_suite = _Suite.of(suite)
         check_usable(installation, chosen)
         paid = PaidEvaluation(installation, chosen.asking(), settings, for_suite.name)
-        looked_at = _looked_at(source, one_drop, format)
+        looked_at = _looked_at(path, one_drop, format)
         paid.check_budget(budget, budget_calls, lambda: [looked_at])
         paid.check_keys([looked_at])
         if budget is None and budget_calls is None:
             _check_price(paid, chosen, looked_at)
-        drop = _taken_in(installation, Path(source), name, for_suite, format, one_drop, replace_drop)
+        drop = _taken_in(installation, path, name, for_suite, format, one_drop, replace_drop)
     return _run(installation, chosen, drop, settings, budget, budget_calls, progress)
 
 
@@ -152,12 +153,12 @@ class _Suite:
         return cls(given, None)
 
 
-def _looked_at(source: str | Path, one_drop: bool, format_name: str | None) -> Drop:
+def _looked_at(path: Path, one_drop: bool, format_name: str | None) -> Drop:
     """The drop where it lies; nothing is copied yet, and no format noted."""
     if format_name is not None and format_name not in FORMATS:
         hint = did_you_mean(format_name, FORMATS, "`evaluation-assets formats` lists the names")
         raise UnusableInput(f"there is no format {format_name!r}; {hint}")
-    drop = only_drop(source, one_drop=one_drop)
+    drop = only_drop(path, one_drop=one_drop)
     return drop if format_name is None else replace(drop, forced_format=format_name)
 
 

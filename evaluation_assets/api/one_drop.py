@@ -10,14 +10,13 @@ _NAMED = 5
 """Drops of a folder that an error names."""
 
 
-def only_drop(source: str | Path, *, one_drop: bool) -> Drop:
+def only_drop(path: Path, *, one_drop: bool) -> Drop:
     """The drop that a file or folder is.
 
     Raises:
         UnusableInput: there is nothing at the path, or a folder holds several drops.
         InvalidDrop: it holds nothing that can be read.
     """
-    path = Path(source)
     if not path.exists():
         raise UnusableInput(f"there is no file or folder at {path}")
     drops = inspect([path], one_drop=one_drop)

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from evaluation_assets.api.errors import as_unusable
 from evaluation_assets.api.html import reading_html
 from evaluation_assets.api.one_drop import only_drop
+from evaluation_assets.api.records import Source, as_path
 from evaluation_assets.core.traces.formats.base import Rejection
 from evaluation_assets.core.traces.formats.import_report import ImportReport, ImportSummary
 from evaluation_assets.core.traces.formats.registry import format_of
@@ -49,19 +49,19 @@ class Reading:
         return reading_html(f"{self.name} ({self.format})", self.summary.sentence, rejected)
 
 
-def read(source: str | Path, *, format: str | None = None, one_drop: bool = False) -> Reading:
+def read(source: Source, *, format: str | None = None, one_drop: bool = False) -> Reading:
     """Read the trajectories of a file. Nothing is written, no model is called. All trajectories are held in memory.
 
     Args:
-        source: a file, or a folder with one drop.
+        source: a file, a folder with one drop, or records (as for `evaluate`).
         format: name of the format (default: it is detected). `evaluation-assets formats` lists the names.
         one_drop: read a folder as one drop of all its files.
 
     Raises:
-        UnusableInput: no format recognises the file, or it is damaged.
+        UnusableInput: no format recognises the file, or it is damaged, or a record is none.
     """
-    with as_unusable():
-        drop = only_drop(source, one_drop=one_drop)
+    with as_unusable(), as_path(source) as path:
+        drop = only_drop(path, one_drop=one_drop)
         drop = drop if format is None else replace(drop, forced_format=format)
         chosen, report = format_of(drop.sources, drop.sidecar().format), ImportReport()
         items = list(report.read(chosen, drop.sources))

@@ -1,9 +1,14 @@
 """`read` gives trajectories as objects, and what could not be read."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
+from pydantic import BaseModel
 
 import evaluation_assets as ea
 from evaluation_assets_tests.conftest import SAMPLE, record
@@ -49,3 +54,58 @@ def test_a_notebook_shows_rejections_escaped(tmp_path: Path) -> None:
     shown = ea.read(tmp_path / "<b>.jsonl")._repr_html_()
     assert "&lt;b&gt;" in shown and "<b>" not in shown
     assert "bad_json" in shown
+
+
+_RUNS = [
+    {
+        "task_id": f"lamp-{number}",
+        "success": number == 1,
+        "messages": [{"role": "user", "content": "Light"}, {"role": "assistant", "content": f"Lamp {number} is lit."}],
+    }
+    for number in (1, 2)
+]
+
+
+class _Message(BaseModel):
+    role: str
+    content: str
+
+
+def _in_objects() -> Iterator[Any]:
+    for run in _RUNS:
+        yield {**run, "messages": [_Message(**message) for message in run["messages"]], "score": np.float32(0.5)}
+
+
+@pytest.mark.parametrize(
+    "records",
+    [_RUNS, tuple(_RUNS), pd.DataFrame(_RUNS), _in_objects(), pd.DataFrame(_RUNS).set_index("task_id", drop=False)],
+    ids=["list", "tuple", "frame", "objects", "indexed"],
+)
+def test_records_in_memory_are_read_as_those_of_a_file(records: Any, tmp_path: Path) -> None:
+    (tmp_path / "runs.jsonl").write_text("\n".join(map(json.dumps, _RUNS)))
+    of_file, in_memory = ea.read(tmp_path / "runs.jsonl"), ea.read(records)
+    assert [(run.task_id, run.success, run.text) for run in in_memory] == [
+        (run.task_id, run.success, run.text) for run in of_file
+    ]
+    assert (in_memory.name, len(in_memory)) == ("runs", 2)
+
+
+def test_messages_and_one_record_are_one_run() -> None:
+    (run,) = ea.read([_RUNS[0]["messages"]])
+    assert run.final_answer == "Lamp 1 is lit."
+    assert [run.task_id for run in ea.read(_RUNS[1])] == ["lamp-2"]
+
+
+@pytest.mark.parametrize(
+    ("records", "said"),
+    [
+        ([], "there are no records"),
+        (["a.jsonl"], "record 1 is of type str; expected a dictionary or a list of messages"),
+        ([_RUNS[0], {"task": object()}], "record 2 cannot be written as JSON: Type is not JSON serializable: object"),
+        (b"{}", "expected a path or records, got bytes"),
+        (7, "expected a path or records, got int"),
+    ],
+)
+def test_what_is_no_record_is_said(records: Any, said: str) -> None:
+    with pytest.raises(ea.UnusableInput, match=said):
+        ea.read(records)
