@@ -281,20 +281,22 @@ def _warn_of_single_runs(asked: RequestedEvaluation, drops: Sequence[Drop]) -> N
     """Say how files of one run each are evaluated together, before many of them are evaluated one by one."""
     if asked.one_drop or asked.quiet or len(drops) < _MANY or not any(map(Path.is_dir, asked.inputs)):
         return
-    if all(map(_has_one_run, drops[:_MANY])):
-        told = f"the first {_MANY} of {len(drops)} drops have one run each"
+    runs = list(map(_runs_in, drops[:_MANY]))
+    if max(runs) == 1:
+        told = f"the first {_MANY} of {len(drops)} drops have one run each{'' if min(runs) else ', or none'}"
         warn(f"{told}; --one-drop makes one drop of all files of a folder")
 
 
-def _has_one_run(drop: Drop) -> bool:
+def _runs_in(drop: Drop) -> int:
+    """The number of its runs: 0, 1, or 2 if there are more."""
     from evaluation_assets.core.traces.formats.base import UnreadableDrop
     from evaluation_assets.core.traces.formats.registry import read_trajectories
     from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
 
     try:
-        return len(list(islice(read_trajectories(drop.sources, UnmappedFields(), drop.sidecar().format), 2))) == 1
+        return len(list(islice(read_trajectories(drop.sources, UnmappedFields(), drop.sidecar().format), 2)))
     except UnreadableDrop:
-        return False
+        return 0
 
 
 def _confirmed(conflict: Conflict) -> bool:

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import islice
-from typing import Any
 
-from evaluation_assets.core.system.plugins import READERS, of_module, plugged_formats
+from evaluation_assets.core.system.plugins import READERS, plugged_formats
 from evaluation_assets.core.traces.formats.base import (
     DropFile,
     Format,
@@ -16,99 +16,16 @@ from evaluation_assets.core.traces.formats.base import (
     UnreadableDrop,
 )
 from evaluation_assets.core.traces.formats.envelopes.action_steps import ACTION_STEPS
-from evaluation_assets.core.traces.formats.envelopes.agentbench import AGENTBENCH
-from evaluation_assets.core.traces.formats.envelopes.agno import AGNO
-from evaluation_assets.core.traces.formats.envelopes.bedrock_agents import BEDROCK_AGENTS
-from evaluation_assets.core.traces.formats.envelopes.chatgpt import CHATGPT
-from evaluation_assets.core.traces.formats.envelopes.claude_ai import CLAUDE_AI
-from evaluation_assets.core.traces.formats.envelopes.continue_sessions import CONTINUE
-from evaluation_assets.core.traces.formats.envelopes.crewai import CREWAI
-from evaluation_assets.core.traces.formats.envelopes.dify import DIFY
-from evaluation_assets.core.traces.formats.envelopes.dspy_react import DSPY_REACT
-from evaluation_assets.core.traces.formats.envelopes.elevenlabs import ELEVENLABS
-from evaluation_assets.core.traces.formats.envelopes.envelope import Envelope
-from evaluation_assets.core.traces.formats.envelopes.librechat import LIBRECHAT
-from evaluation_assets.core.traces.formats.envelopes.livekit import LIVEKIT
-from evaluation_assets.core.traces.formats.envelopes.llm_logs import LLM_LOGS
-from evaluation_assets.core.traces.formats.envelopes.lm_studio import LM_STUDIO
-from evaluation_assets.core.traces.formats.envelopes.mistral import MISTRAL
-from evaluation_assets.core.traces.formats.envelopes.n8n import N8N
-from evaluation_assets.core.traces.formats.envelopes.open_webui import OPEN_WEBUI
-from evaluation_assets.core.traces.formats.envelopes.openai_assistants import OPENAI_ASSISTANTS
-from evaluation_assets.core.traces.formats.envelopes.promptfoo import PROMPTFOO
-from evaluation_assets.core.traces.formats.envelopes.retell import RETELL
-from evaluation_assets.core.traces.formats.envelopes.toolbench import TOOLBENCH
-from evaluation_assets.core.traces.formats.envelopes.trae_agent import TRAE_AGENT
-from evaluation_assets.core.traces.formats.envelopes.trials import TRIALS
-from evaluation_assets.core.traces.formats.envelopes.vapi import VAPI
-from evaluation_assets.core.traces.formats.envelopes.vscode_chat import VSCODE_CHAT
-from evaluation_assets.core.traces.formats.envelopes.zed import ZED
 from evaluation_assets.core.traces.formats.files.pages import confirm_pages, page_in
 from evaluation_assets.core.traces.formats.files.records import read_records
 from evaluation_assets.core.traces.formats.files.samples import sample_of
 from evaluation_assets.core.traces.formats.isolation import reader_failed
 from evaluation_assets.core.traces.formats.mixed_records import WHOLE_DOCUMENTS, MixedRecords
 from evaluation_assets.core.traces.formats.nested_messages import NestedMessages
-from evaluation_assets.core.traces.formats.readers import (
-    ag_ui,
-    agent_session,
-    aider,
-    anthropic_messages,
-    antigravity,
-    atif,
-    autogen,
-    bedrock_converse,
-    browser_use,
-    canonical,
-    claude_code,
-    cline,
-    codex,
-    copilot_cli,
-    cursor,
-    dialogue,
-    droid,
-    gemini,
-    gemini_cli,
-    google_adk,
-    goose,
-    grok,
-    inspect_ai,
-    jaeger,
-    kimi_code,
-    kiro,
-    langchain,
-    langfuse,
-    letta,
-    managed_agents,
-    mini_swe_agent,
-    mlflow,
-    openai_agents,
-    openai_messages,
-    openai_responses,
-    opencode,
-    openhands,
-    openhands_sdk,
-    openinference,
-    osworld,
-    otlp,
-    pi,
-    pydantic_ai,
-    qwen_code,
-    react,
-    smolagents,
-    swe_agent,
-    tagged,
-    tau2_bench,
-    tau_bench,
-    vercel_ai,
-    who_and_when,
-)
-from evaluation_assets.core.traces.formats.readers.braintrust import BRAINTRUST
-from evaluation_assets.core.traces.formats.readers.deepeval import DEEPEVAL
-from evaluation_assets.core.traces.formats.readers.opik import OPIK
+from evaluation_assets.core.traces.formats.readers import canonical, dialogue, react
 from evaluation_assets.core.traces.formats.readers.own_spans import OWN_SPANS
-from evaluation_assets.core.traces.formats.readers.weave import WEAVE
-from evaluation_assets.core.traces.formats.spans.store_export import StoreExport
+from evaluation_assets.core.traces.formats.run_folders import RunFolders
+from evaluation_assets.core.traces.formats.shipped import SPECIFIC, format_of_reader
 from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.traces.formats.unrecognised import WHOLE, why_unrecognised
 from evaluation_assets.core.traces.trajectories.identity import TrialCounter
@@ -124,102 +41,6 @@ _MOST_BROKEN = 100
 """Maximum number of records of a drop on which its reader may fail; it restarts after each."""
 
 
-def _format_of(reader: Any) -> Format:
-    """The format of an envelope or an export, or of a reader's module."""
-    return reader.format() if isinstance(reader, Envelope | StoreExport) else of_module(Format, reader, reader.NAME)
-
-
-_SHIPPED: dict[str, Format] = {
-    known.name: known
-    for known in map(
-        _format_of,
-        (
-            canonical,
-            tagged,
-            agent_session,
-            atif,  # Harbor keeps the logs of coding agents beside the trajectory that it made of them
-            cursor,
-            copilot_cli,
-            droid,
-            grok,
-            antigravity,
-            kiro,
-            kimi_code,
-            pi,
-            qwen_code,
-            claude_code,
-            cline,
-            managed_agents,
-            ag_ui,
-            letta,
-            codex,
-            aider,
-            gemini_cli,
-            goose,
-            opencode,
-            browser_use,
-            osworld,
-            openhands_sdk,
-            openhands,
-            swe_agent,
-            mini_swe_agent,
-            inspect_ai,
-            otlp,
-            openinference,
-            mlflow,
-            langfuse,
-            jaeger,
-            OPIK,
-            BRAINTRUST,
-            DEEPEVAL,
-            WEAVE,
-            openai_agents,
-            tau_bench,
-            tau2_bench,
-            langchain,
-            LIVEKIT,
-            MISTRAL,
-            openai_responses,
-            who_and_when,
-            bedrock_converse,
-            vercel_ai,
-            google_adk,
-            gemini,
-            pydantic_ai,
-            autogen,
-            smolagents,
-            AGENTBENCH,
-            AGNO,
-            BEDROCK_AGENTS,
-            CHATGPT,
-            CLAUDE_AI,
-            CONTINUE,
-            CREWAI,
-            DIFY,
-            DSPY_REACT,
-            ELEVENLABS,
-            N8N,
-            LIBRECHAT,
-            LLM_LOGS,
-            LM_STUDIO,
-            OPEN_WEBUI,
-            OPENAI_ASSISTANTS,
-            PROMPTFOO,
-            RETELL,
-            VAPI,
-            TOOLBENCH,
-            TRAE_AGENT,
-            TRIALS,
-            VSCODE_CHAT,
-            ZED,
-            anthropic_messages,
-            openai_messages,
-        ),
-    )
-}
-_SPECIFIC = tuple(_SHIPPED.values())
-
-
 def _else(known: Format) -> Format:
     """A format of what no specific format recognises, also where it is named: such files are read as if by mistake."""
     return replace(known, detect=lambda sample: known.detect(sample) and not _is_specific(sample))
@@ -227,7 +48,7 @@ def _else(known: Format) -> Format:
 
 def _is_specific(sample: Sample) -> bool:
     """Whether another format recognises a file; a text with a conversation in it may look like a record."""
-    return dialogue.detect(sample) or _first_of(_SPECIFIC, sample) is not None
+    return dialogue.detect(sample) or _first_of(SPECIFIC.values(), sample) is not None
 
 
 def _first_of(formats: Collection[Format], sample: Sample) -> Format | None:
@@ -237,19 +58,23 @@ def _first_of(formats: Collection[Format], sample: Sample) -> Format | None:
     return whole if page is None else next((each for each in formats if _is_of_records(each, page[1])), None)
 
 
+def _is_in(formats: Collection[Format], sample: Sample) -> bool:
+    return _first_of(formats, sample) is not None
+
+
 def _is_of_records(known: Format, records: Sample) -> bool:
     """Whether a format recognises the records of a page."""
     return known.name not in _NOT_IN_PAGES and known.detect(records)
 
 
-_SHIPPED |= {
+_SHIPPED = SPECIFIC | {
     known.name: known
     for known in (
         _else(OWN_SPANS.format()),
-        _else(NestedMessages(_SHIPPED, ACTION_STEPS).format()),
+        _else(NestedMessages(SPECIFIC, ACTION_STEPS).format()),
         _else(ACTION_STEPS.format()),
-        _format_of(react),
-        _format_of(dialogue),
+        format_of_reader(react),
+        format_of_reader(dialogue),
     )
 }
 
@@ -295,7 +120,7 @@ def looks_like(chosen: Format, files: Sequence[DropFile]) -> bool:
     """Whether a file of a drop is recognised by a format; a format can be given by name."""
     for file in files:
         try:
-            if _first_of([chosen], sample_of(file)) is not None:
+            if _is_in([chosen], sample_of(file)):
                 return True
         except UnreadableDrop:
             continue
@@ -364,12 +189,13 @@ def read_by(
         watch = RecordWatch(note, mixed.takes, images)
         trials, told = TrialCounter(), 0
         said: list[Rejection] = []
-        watched = [replace(file, watch=watch, page=_page_of(file, chosen)) for file in files]
+        folders = RunFolders(files, chosen.name, partial(_is_in, [chosen]), partial(_is_in, FORMATS.values()))
+        watched = [replace(file, watch=watch, page=_page_of(file, chosen)) for file in folders.runs]
         paged = [file for file in watched if file.page]
         while True:
             counted = UnmappedFields()
             try:
-                for item in islice(chosen.read(watched, counted), told, None):
+                for item in islice(folders.completed(chosen.read(watched, counted), counted), told, None):
                     told += 1
                     if isinstance(item, Rejection) and mixed.takes_back(item):
                         continue

@@ -1,0 +1,199 @@
+"""Folders with one run each: what the files beside the run say belongs to it.
+
+    results/order-7/trial-1/messages.json    the run
+    results/order-7/trial-1/result.json      {"success": true, "cost_usd": 0.04}
+    results/order-7/trial-1/stdout.log
+    results/summary.json
+
+A file that says something is an object of JSON in no format and without steps, or a number under a name such as
+`reward.txt`. Files beside several runs are rejected, as are those of readers that look at other files of their drop
+themselves.
+"""
+
+import posixpath
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import groupby, islice
+from typing import Any
+
+from evaluation_assets.core.traces.formats.base import DropFile, Rejection, Sample, UnreadableDrop
+from evaluation_assets.core.traces.formats.context import Context, context_of, merged
+from evaluation_assets.core.traces.formats.files.samples import sample_of
+from evaluation_assets.core.traces.formats.mixed_records import CONVERSATIONS
+from evaluation_assets.core.traces.formats.run_usage import cost_in_record, usage_in_record, with_cost
+from evaluation_assets.core.traces.formats.transcript import flags_of
+from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
+from evaluation_assets.core.traces.formats.untyped import list_in, objects_in
+from evaluation_assets.core.traces.trajectories.identity import task_id_of
+from evaluation_assets.core.traces.trajectories.model import Agent, JsonObject, Trajectory
+
+_APPLIES = CONVERSATIONS | {
+    "action_steps",
+    "agent_session",
+    "nested_messages",
+    "own_spans",
+    "react",
+    "smolagents",
+    "tagged",
+}
+"""Formats whose readers look at no other file beside a run."""
+
+_STEPS = frozenset("action actions command content message observation role thought tool tool_name".split())
+"""Fields of the steps of a run, which a file in a form that no format knows may have."""
+_DEEPEST = 4
+_FIGURES = ("reward", "score", "success", "passed", "correct", "cost")
+"""Names of files that hold one value."""
+
+
+class RunFolders:
+    """The files of a drop that are runs, and what others say of the run in their folder.
+
+    Args:
+        files: the files of the drop.
+        format_name: the format of its runs.
+        is_run: whether a file is in this format.
+        is_known: whether a file is in any format.
+    """
+
+    def __init__(
+        self,
+        files: Sequence[DropFile],
+        format_name: str,
+        is_run: Callable[[Sample], bool],
+        is_known: Callable[[Sample], bool],
+    ) -> None:
+        self.runs = list(files)
+        self._said: dict[str, list[tuple[DropFile, JsonObject]]] = {}
+        self._others: list[DropFile] = []
+        if len(files) < 2 or format_name not in _APPLIES:
+            return
+        samples = {file.source: sample for file in files if (sample := _sample(file)) is not None}
+        runs = {source for source, sample in samples.items() if is_run(sample)}
+        by_folder: dict[str, list[str]] = defaultdict(list)
+        for source in runs:
+            by_folder[posixpath.dirname(source)].append(source)
+        alone = {folder: sources[0] for folder, sources in by_folder.items() if len(sources) == 1}
+        above = {parent for folder in alone for parent in _above(folder)} - by_folder.keys()
+        for file in files:
+            folder, sample = posixpath.dirname(file.source), samples.get(file.source)
+            if file.source in runs or sample is None or folder not in alone.keys() | above:
+                continue
+            said = _said(file, sample)
+            if (said is None and not sample.is_plain_text) or is_known(sample):
+                continue
+            self.runs.remove(file)
+            if said is not None and folder in alone:
+                self._said.setdefault(alone[folder], []).append((file, said))
+            else:
+                self._others.append(file)
+
+    def completed(
+        self, items: Iterable[Trajectory | Rejection], unmapped: UnmappedFields
+    ) -> Iterator[Trajectory | Rejection]:
+        """The runs, with what is said of them in their folders; files that say nothing are counted."""
+        for file in self._others:
+            unmapped.count(f"{posixpath.basename(file.source)} (a file without runs)")
+        for source, group in groupby(items, _source_of):
+            said = self._said.get(source or "")
+            if said is None:
+                yield from group
+                continue
+            first = list(islice(group, 2))
+            if len(first) == 1 and isinstance(run := first[0], Trajectory):
+                yield _completed(run, said, unmapped)
+                continue
+            yield from first
+            yield from group  # noqa: B031  (what is left of it)
+            for file, _ in said:
+                yield Rejection(file.source, 1, "not_this_format", f"{source} has several runs", "")
+
+
+def _sample(file: DropFile) -> Sample | None:
+    try:
+        return sample_of(file)
+    except UnreadableDrop:
+        return None
+
+
+def _above(folder: str) -> Iterator[str]:
+    while folder:
+        folder = posixpath.dirname(folder)
+        yield folder
+
+
+def _said(file: DropFile, sample: Sample) -> JsonObject | None:
+    """What a file says of a run: an object, or the value that it is named after."""
+    if len(sample.records) != 1:
+        return None
+    (value,) = sample.records
+    if isinstance(value, dict):
+        return None if _has_steps(value, _DEEPEST) else value
+    name = posixpath.basename(file.source).partition(".")[0].lower()
+    return {name: value} if name in _FIGURES and isinstance(value, bool | int | float) else None
+
+
+def _has_steps(value: Any, depth: int) -> bool:
+    inner = list(value.values()) if isinstance(value, dict) else list_in(value)
+    if isinstance(value, list) and sum(not _STEPS.isdisjoint(item) for item in objects_in(value)) > 1:
+        return True
+    return depth > 0 and any(_has_steps(each, depth - 1) for each in inner if isinstance(each, dict | list))
+
+
+def _source_of(item: Trajectory | Rejection) -> str | None:
+    if isinstance(item, Rejection):
+        return item.source
+    return None if item.source is None else item.source.file
+
+
+def _completed(run: Trajectory, said: Sequence[tuple[DropFile, JsonObject]], unmapped: UnmappedFields) -> Trajectory:
+    contexts: list[Context] = []
+    usage = run.usage
+    for file, data in said:
+        with unmapped.reading(data, f"{posixpath.basename(file.source)}.") as fields:
+            contexts.append(context_of(fields))
+            usage = with_cost(usage or usage_in_record(fields, is_counted=False), cost_in_record(fields))
+    context = merged(*contexts)
+    unmapped.stated.agree("outcome of a run", run.success, *(each.success for each in contexts))
+    task_id = run.task_id
+    if context.task_id is not None and task_id == task_id_of(None, run.task, run.text):
+        task_id = task_id_of(context.task_id, run.task, run.text)
+    flags = flags_of(
+        cut_off=context.cut_off, unanswered=False, failed=context.failure is not None, refused=context.refused
+    )
+    return replace(
+        run,
+        id=task_id if run.id == run.task_id else run.id,
+        task_id=task_id,
+        trial=run.trial or max((each.trial for each in contexts), default=0),
+        task=run.task or context.task or "",
+        agents=_named(run.agents, context),
+        final_answer=run.final_answer if run.final_answer is not None else context.final_answer,
+        reference_answer=run.reference_answer or context.reference_answer,
+        success=context.success if run.success is None else run.success,
+        started_at=run.started_at or context.started_at,
+        duration_s=run.duration_s if run.duration_s is not None else _duration(contexts),
+        usage=usage,
+        flags=tuple(dict.fromkeys((*run.flags, *flags))),
+        labels=context.labels | run.labels,
+        extra=context.extra | ({} if context.failure is None else {"error": context.failure}) | run.extra,
+    )
+
+
+def _duration(contexts: Sequence[Context]) -> float | None:
+    return next((each.duration_s for each in contexts if each.duration_s is not None), None)
+
+
+def _named(agents: tuple[Agent, ...], context: Context) -> tuple[Agent, ...]:
+    """The agents of a run; the only one with the model and name that are stated beside it."""
+    if len(agents) != 1:
+        return agents
+    (agent,) = agents
+    return (
+        replace(
+            agent,
+            name=agent.name or context.agent,
+            model=agent.model or context.model,
+            version=agent.version or context.agent_version,
+        ),
+    )
