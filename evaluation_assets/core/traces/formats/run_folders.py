@@ -1,13 +1,13 @@
-"""Folders with one run each: what the files beside the run say belongs to it.
+"""What other files of a drop say of its runs: those in the folder of a run, and results by task (`task_outcomes`).
 
     results/order-7/trial-1/messages.json    the run
     results/order-7/trial-1/result.json      {"success": true, "cost_usd": 0.04}
     results/order-7/trial-1/stdout.log
     results/summary.json
 
-A file that says something is an object of JSON in no format and without steps, or a number under a name such as
-`reward.txt`. Files beside several runs are rejected, as are those of readers that look at other files of their drop
-themselves.
+A file that says something of the run in its folder is an object of JSON in no format and without steps, or a number
+under a name such as `reward.txt`. Beside several runs it is rejected. Formats whose readers look at other files of
+their drop themselves are left alone.
 """
 
 import posixpath
@@ -22,6 +22,7 @@ from evaluation_assets.core.traces.formats.context import Context, context_of, m
 from evaluation_assets.core.traces.formats.files.samples import sample_of
 from evaluation_assets.core.traces.formats.mixed_records import CONVERSATIONS
 from evaluation_assets.core.traces.formats.run_usage import cost_in_record, usage_in_record, with_cost
+from evaluation_assets.core.traces.formats.task_outcomes import TaskOutcomes
 from evaluation_assets.core.traces.formats.transcript import flags_of
 from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.traces.formats.untyped import list_in, objects_in
@@ -47,7 +48,7 @@ _FIGURES = ("reward", "score", "success", "passed", "correct", "cost")
 
 
 class RunFolders:
-    """The files of a drop that are runs, and what others say of the run in their folder.
+    """The files of a drop that are runs, and what others say of them.
 
     Args:
         files: the files of the drop.
@@ -65,6 +66,7 @@ class RunFolders:
     ) -> None:
         self.runs = list(files)
         self._said: dict[str, list[tuple[DropFile, JsonObject]]] = {}
+        self._outcomes = TaskOutcomes()
         self._others: list[DropFile] = []
         if len(files) < 2 or format_name not in _APPLIES:
             return
@@ -73,40 +75,57 @@ class RunFolders:
         by_folder: dict[str, list[str]] = defaultdict(list)
         for source in runs:
             by_folder[posixpath.dirname(source)].append(source)
-        alone = {folder: sources[0] for folder, sources in by_folder.items() if len(sources) == 1}
+        alone = {
+            folder: sources[0]
+            for folder, sources in by_folder.items()
+            if len(sources) == 1 and not _are_runs(samples[sources[0]], is_run)
+        }
         above = {parent for folder in alone for parent in _above(folder)} - by_folder.keys()
         for file in files:
             folder, sample = posixpath.dirname(file.source), samples.get(file.source)
-            if file.source in runs or sample is None or folder not in alone.keys() | above:
+            if file.source in runs or sample is None or is_known(sample):
                 continue
             said = _said(file, sample)
-            if (said is None and not sample.is_plain_text) or is_known(sample):
-                continue
-            self.runs.remove(file)
             if said is not None and folder in alone:
                 self._said.setdefault(alone[folder], []).append((file, said))
-            else:
+            elif not (sample.records and self._outcomes.add(file)):
+                if folder not in alone.keys() | above or (said is None and not sample.is_plain_text):
+                    continue
                 self._others.append(file)
+            self.runs.remove(file)
 
     def completed(
         self, items: Iterable[Trajectory | Rejection], unmapped: UnmappedFields
     ) -> Iterator[Trajectory | Rejection]:
-        """The runs, with what is said of them in their folders; files that say nothing are counted."""
+        """The runs, with what is said of them; files that say nothing are counted."""
         for file in self._others:
             unmapped.count(f"{posixpath.basename(file.source)} (a file without runs)")
         for source, group in groupby(items, _source_of):
             said = self._said.get(source or "")
             if said is None:
-                yield from group
+                yield from (self._with_outcome(item, unmapped) for item in group)
                 continue
             first = list(islice(group, 2))
             if len(first) == 1 and isinstance(run := first[0], Trajectory):
-                yield _completed(run, said, unmapped)
+                yield self._with_outcome(_completed(run, said, unmapped), unmapped)
                 continue
             yield from first
             yield from group  # noqa: B031  (what is left of it)
             for file, _ in said:
                 yield Rejection(file.source, 1, "not_this_format", f"{source} has several runs", "")
+        yield from self._outcomes.unused()
+
+    def _with_outcome(self, item: Trajectory | Rejection, unmapped: UnmappedFields) -> Trajectory | Rejection:
+        row = None if isinstance(item, Rejection) else self._outcomes.of(item)
+        return item if isinstance(item, Rejection) or row is None else _completed(item, [row], unmapped)
+
+
+def _are_runs(sample: Sample, is_run: Callable[[Sample], bool]) -> bool:
+    """Whether the records of a file are runs, and not the messages of one."""
+    first = sample.records[:2]
+    return len(first) == 2 and all(
+        isinstance(each, dict) and "role" not in each and is_run(Sample((each,))) for each in first
+    )
 
 
 def _sample(file: DropFile) -> Sample | None:

@@ -98,7 +98,80 @@ def test_files_beside_several_runs_are_rejected(tmp_path: Path) -> None:
     runs, rejected, _ = _read(tmp_path, {"a/runs.jsonl": lines, "a/result.json": _RESULT})
     assert [each.success for each in runs] == [None, None]
     assert [each.source for each in rejected] == ["a/result.json"]
-    files = {"a/one.json": _MESSAGES, "a/two.json": _MESSAGES, "a/result.json": _RESULT}
+    files = {"a/one.json": _MESSAGES, "a/two.json": _MESSAGES, "a/result.json": {"note": "windy"}}
     runs, rejected, _ = _read(tmp_path / "more", files)
     assert [each.success for each in runs] == [None, None]
     assert [each.source for each in rejected] == ["a/result.json"]
+
+
+def _of_task(name: str, **known: Any) -> dict[str, Any]:
+    return {"messages": _MESSAGES, "task_id": name, **known}
+
+
+_LINES = "\n".join(json.dumps(_of_task(name, trial=trial)) for name in ("lift", "drop") for trial in (0, 1))
+_OUTCOMES = [
+    {"task_id": name, "trial": trial, "success": (name == "lift") == (trial == 0)}
+    for name in ("lift", "drop")
+    for trial in (0, 1)
+]
+
+
+@pytest.mark.parametrize(
+    "results",
+    [
+        "\n".join(map(json.dumps, _OUTCOMES)),
+        json.dumps(_OUTCOMES),
+        json.dumps({"accuracy": 0.5, "results": _OUTCOMES}),
+        json.dumps({"model": "model-a", "details": {"tasks": _OUTCOMES[::-1]}}, indent=2),
+    ],
+)
+def test_results_by_task_are_the_outcomes_of_the_runs(tmp_path: Path, results: str) -> None:
+    runs, rejected, report = _read(tmp_path, {"exp/runs.jsonl": _LINES, "exp/scores.json": results})
+    assert rejected == [] and report.summary.trust == "complete"
+    assert [(each.task_id, each.trial, each.success) for each in runs] == [
+        ("lift", 0, True),
+        ("lift", 1, False),
+        ("drop", 0, False),
+        ("drop", 1, True),
+    ]
+
+
+@pytest.mark.parametrize("layout", ["runs/{}.json", "runs/{}/log.json"])
+def test_a_run_may_be_named_after_its_task_by_its_file_or_folder(tmp_path: Path, layout: str) -> None:
+    by_task = {"lift": {"success": True, "score": 0.9}, "drop": {"success": False, "score": 0.2}}
+    files = {layout.format(name): _MESSAGES for name in by_task}
+    runs, rejected, _ = _read(tmp_path, {**files, "results.json": by_task})
+    assert rejected == []
+    assert sorted((each.task_id, each.success, each.labels["score"]) for each in runs) == [
+        ("drop", False, 0.2),
+        ("lift", True, 0.9),
+    ]
+
+
+def test_outcomes_that_may_be_of_several_runs_or_of_none_are_rejected(tmp_path: Path) -> None:
+    rows = [
+        {"task_id": "lift", "success": True},
+        {"task_id": "lift", "success": False},
+        {"task_id": "sink", "reward": 1},
+    ]
+    files = {"runs.jsonl": json.dumps(_of_task("lift")), "scores.jsonl": "\n".join(map(json.dumps, rows))}
+    (run,), rejected, _ = _read(tmp_path, files)
+    assert run.success is None
+    assert [each.detail for each in rejected] == [*["2 outcomes of task 'lift'"] * 2, "no run of task 'sink'"]
+    assert [json.loads(each.raw) for each in rejected] == rows
+
+
+def test_a_row_without_a_trial_is_of_the_first_run_of_its_task(tmp_path: Path) -> None:
+    lines = "\n".join(json.dumps({**_of_task("lift"), "note": number}) for number in range(2))
+    files = {"runs.jsonl": lines, "scores.json": {"lift": {"passed": True}}}
+    runs, rejected, _ = _read(tmp_path, files)
+    assert ([each.success for each in runs], rejected) == ([True, None], [])
+
+
+def test_results_that_stand_in_several_files_count_once(tmp_path: Path) -> None:
+    rows = [{"task_id": "lift", "trial_name": f"lift.{number}.run", "is_resolved": number == 1} for number in (1, 2)]
+    files: dict[str, Any] = {f"lift/{row['trial_name']}/logs/run.json": _MESSAGES for row in rows}
+    files |= {f"lift/{row['trial_name']}/results.json": row for row in rows}
+    runs, rejected, report = _read(tmp_path, {**files, "results.json": {"results": rows, "accuracy": 0.5}})
+    assert [(each.id, each.success) for each in runs] == [("lift", True), ("lift#1", False)]
+    assert rejected == [] and report.summary.trust == "complete"
