@@ -11,6 +11,7 @@ their drop themselves are left alone.
 """
 
 import posixpath
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -43,6 +44,8 @@ _APPLIES = CONVERSATIONS | {
 _STEPS = frozenset("action actions command content message observation role thought tool tool_name".split())
 """Fields of the steps of a run, which a file in a form that no format knows may have."""
 _DEEPEST = 4
+_NOT_OF_RUNS = re.compile("expect|gold|refer|truth|example|template|schema", re.I)
+"""Names of files that say what would be right, not what was."""
 _FIGURES = ("reward", "score", "success", "passed", "correct", "cost")
 """Names of files that hold one value."""
 
@@ -83,7 +86,8 @@ class RunFolders:
         above = {parent for folder in alone for parent in _above(folder)} - by_folder.keys()
         for file in files:
             folder, sample = posixpath.dirname(file.source), samples.get(file.source)
-            if file.source in runs or sample is None or is_known(sample):
+            name = posixpath.basename(file.source)
+            if file.source in runs or sample is None or _NOT_OF_RUNS.search(name) or is_known(sample):
                 continue
             said = _said(file, sample)
             if said is not None and folder in alone:

@@ -93,6 +93,12 @@ def test_what_may_be_a_run_is_not_left_out(tmp_path: Path, beside: Any) -> None:
     assert len(runs) == 1 and rejected and report.summary.trust == "partial"
 
 
+@pytest.mark.parametrize("name", ["expected.json", "Gold_answers.json", "task_schema.json"])
+def test_what_would_be_right_is_not_what_was(tmp_path: Path, name: str) -> None:
+    (run,), rejected, _ = _read(tmp_path, {"a/run.json": _MESSAGES, f"a/{name}": _RESULT})
+    assert run.success is None and [each.source for each in rejected] == [f"a/{name}"]
+
+
 def test_files_beside_several_runs_are_rejected(tmp_path: Path) -> None:
     lines = "\n".join(json.dumps({"messages": _MESSAGES, "task_id": name}) for name in "ab")
     runs, rejected, _ = _read(tmp_path, {"a/runs.jsonl": lines, "a/result.json": _RESULT})
