@@ -12,20 +12,20 @@ their drop themselves are left alone.
 
 import posixpath
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby, islice
 from typing import Any
 
 from evaluation_assets.core.traces.formats.base import DropFile, Rejection, Sample, UnreadableDrop
-from evaluation_assets.core.traces.formats.context import Context, context_of, merged
+from evaluation_assets.core.traces.formats.context import NOTHING_KNOWN, Context, context_of, merged
 from evaluation_assets.core.traces.formats.files.samples import sample_of
 from evaluation_assets.core.traces.formats.mixed_records import CONVERSATIONS
 from evaluation_assets.core.traces.formats.run_usage import cost_in_record, usage_in_record, with_cost
 from evaluation_assets.core.traces.formats.task_outcomes import TaskOutcomes
 from evaluation_assets.core.traces.formats.transcript import flags_of
-from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
+from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.traces.formats.untyped import list_in, objects_in
 from evaluation_assets.core.traces.trajectories.identity import task_id_of
 from evaluation_assets.core.traces.trajectories.model import Agent, JsonObject, Trajectory
@@ -83,20 +83,25 @@ class RunFolders:
             for folder, sources in by_folder.items()
             if len(sources) == 1 and not _are_runs(samples[sources[0]], is_run)
         }
+        names = Counter(posixpath.basename(file.source) for file in files if posixpath.dirname(file.source) in alone)
         above = {parent for folder in alone for parent in _above(folder)} - by_folder.keys()
+        taken: set[str] = set()
         for file in files:
             folder, sample = posixpath.dirname(file.source), samples.get(file.source)
             name = posixpath.basename(file.source)
             if file.source in runs or sample is None or _NOT_OF_RUNS.search(name) or is_known(sample):
                 continue
             said = _said(file, sample)
-            if said is not None and folder in alone:
+            if said is not None and folder in alone and (names[name] > 1 or _is_known_of_runs(said)):
                 self._said.setdefault(alone[folder], []).append((file, said))
-            elif not (sample.records and self._outcomes.add(file)):
-                if folder not in alone.keys() | above or (said is None and not sample.is_plain_text):
-                    continue
+            elif sample.records and self._outcomes.add(file):
+                pass
+            elif (sample.is_plain_text and folder in alone.keys() | above) or (said is not None and folder in above):
                 self._others.append(file)
-            self.runs.remove(file)
+            else:
+                continue
+            taken.add(file.source)
+        self.runs = [file for file in files if file.source not in taken]
 
     def completed(
         self, items: Iterable[Trajectory | Rejection], unmapped: UnmappedFields
@@ -154,6 +159,14 @@ def _said(file: DropFile, sample: Sample) -> JsonObject | None:
         return None if _has_steps(value, _DEEPEST) else value
     name = posixpath.basename(file.source).partition(".")[0].lower()
     return {name: value} if name in _FIGURES and isinstance(value, bool | int | float) else None
+
+
+def _is_known_of_runs(said: JsonObject) -> bool:
+    """Whether an object has a field that is known to be of a run, apart from settings and names of its source."""
+    fields = Fields(said)
+    context = context_of(fields)
+    used = usage_in_record(fields, is_counted=False) is not None or cost_in_record(fields) is not None
+    return used or replace(context, id=None, extra={}) != NOTHING_KNOWN
 
 
 def _has_steps(value: Any, depth: int) -> bool:
