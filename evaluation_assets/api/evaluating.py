@@ -1,6 +1,6 @@
 """`evaluate`: evaluate a file from Python, with the assets that the command and the UI materialise."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from evaluation_assets.api.errors import (
 )
 from evaluation_assets.api.home import Home, installation_at
 from evaluation_assets.api.one_drop import only_drop
-from evaluation_assets.api.records import Source, as_path
+from evaluation_assets.api.records import Source, as_path, is_path
 from evaluation_assets.api.result import BudgetSpent, Result
 from evaluation_assets.core.intake.clips.tool_types import load_tool_types
 from evaluation_assets.core.intake.copying.copies import Conflict
@@ -99,7 +99,7 @@ def evaluate(
         paid.check_keys([looked_at])
         if budget is None and budget_calls is None:
             _check_price(paid, chosen, looked_at)
-        drop = _taken_in(installation, path, name, for_suite, format, one_drop, replace_drop)
+        drop = _taken_in(installation, path, name, for_suite, format, one_drop, _may_replace(source, replace_drop))
     return _run(installation, chosen, drop, settings, budget, budget_calls, progress)
 
 
@@ -175,6 +175,16 @@ def _check_price(paid: PaidEvaluation, panel: Panel, drop: Drop) -> None:
         )
 
 
+def _may_replace(source: Source, replace_drop: bool) -> Callable[[Conflict], bool]:
+    def may_replace(conflict: Conflict) -> bool:
+        if not replace_drop:
+            told = conflict if is_path(source) else f"the drop {conflict.drop!r} has other records"
+            raise UnusableInput(f"{told}. Keep both with name=..., or replace the drop with replace_drop=True.")
+        return True
+
+    return may_replace
+
+
 def _taken_in(
     home: Installation,
     source: Path,
@@ -182,13 +192,8 @@ def _taken_in(
     suite: _Suite,
     format_name: str | None,
     one_drop: bool,
-    replace_drop: bool,
+    may_replace: Callable[[Conflict], bool],
 ) -> Drop:
-    def may_replace(conflict: Conflict) -> bool:
-        if not replace_drop:
-            raise UnusableInput(f"{conflict}. Keep both with name=..., or replace the drop with replace_drop=True.")
-        return True
-
     if suite.file is not None:
         take_in_suite(home, suite.file)
     (drop,) = take_in(home, [source], one_drop=one_drop, name=name, may_replace=may_replace)

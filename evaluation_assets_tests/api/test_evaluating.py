@@ -246,3 +246,15 @@ def test_ctrl_c_cancels_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     assert said == "interrupted\n"
     with instance_of(Installation.at(str(tmp_path / "home"))) as instance:
         assert [run.status for run in instance.get_runs()] == [dg.DagsterRunStatus.CANCELED]
+
+
+def test_records_are_a_drop_that_other_records_do_not_replace_unasked(tmp_path: Path) -> None:
+    said = [{"role": "user", "content": "2 + 2?"}, {"role": "assistant", "content": "4"}]
+    runs = [{"task_id": "sum", "success": True, "messages": said}]
+    result = ea.evaluate(runs, home=tmp_path, name="math/one")
+    assert result.drop == "math/one" and result.summary.headline.text.startswith("success 1 of 1 (100.0%")
+    assert ea.evaluate(runs, home=tmp_path, name="math/one").passed
+    more = [*runs, {**runs[0], "task_id": "other"}]
+    with pytest.raises(ea.UnusableInput, match="'math/one' has other records"):
+        ea.evaluate(more, home=tmp_path, name="math/one")
+    assert len(ea.evaluate(more, home=tmp_path, name="math/one", replace_drop=True).trajectories) == 2
