@@ -4,6 +4,7 @@
 A file is a list of cases, or an object with `test_cases` and, if agents are to be run on them, `tools`.
 """
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -21,6 +22,10 @@ DETECTION = "objects with `user_message` or `query`, or an object with a list of
 _LIST = "test_cases"
 _MESSAGES = ("user_message", "query")
 _OF_COMPLETION = {"query", "expected_tools", "expected_answer_contains", "optimal_steps"}
+_CHECKS = {
+    "expected_tool_calls", "expected_tools", "should_not_call_tools", "expected_output_contains",
+    "expected_answer_contains", "optimal_steps", "max_tool_calls", "max_latency_ms",
+}  # fmt: skip
 _LEAST_SCORE = 0.6
 """Cases that are described by tools and keywords are looked at by a person below this score."""
 
@@ -80,7 +85,12 @@ class _TestCase(BaseModel):
 def detect(source: Source) -> bool:
     """Whether the file is one."""
     cases = _cases(source) or source.records
-    return any(isinstance(case, dict) and not case.keys().isdisjoint(_MESSAGES) for case in cases[:5])
+    return any(isinstance(case, dict) and _is_case(case) for case in cases[:5])
+
+
+def _is_case(data: Mapping[str, Any]) -> bool:
+    """Whether an object is a case; one with a `query` and none of these checks may be a question of a data set."""
+    return "user_message" in data or ("query" in data and not data.keys().isdisjoint(_CHECKS))
 
 
 def read(source: Source) -> Draft:

@@ -1,9 +1,11 @@
-"""Parse suite files into JSON values with line numbers: JSON, JSON Lines and YAML, strictly.
+"""Parse suite files into JSON values with line numbers: JSON, JSON Lines, YAML and CSV, strictly.
 
 A key that stands twice in an object is an error, since one of its values would be lost. YAML gives the types of JSON
 only: dates and times stay text, and only `true` and `false` are booleans.
 """
 
+import csv
+import io
 import json
 import re
 from collections.abc import Iterator
@@ -19,7 +21,7 @@ from evaluation_assets.core.system.regular_files import is_local, why_not_regula
 from evaluation_assets.core.text.unique_keys import UniqueKeyLoader
 from evaluation_assets.core.text.well_formed import well_formed_json
 
-EXTENSIONS = (".yaml", ".yml", ".json", ".jsonl", ".xml")
+EXTENSIONS = (".yaml", ".yml", ".json", ".jsonl", ".csv", ".xml")
 _GAP = re.compile(r"[\s,]*")
 
 
@@ -27,7 +29,7 @@ def read_source(path: UPath) -> Source:
     """A suite file.
 
     Raises:
-        InvalidSuite: it is not text, or not YAML, JSON or XML.
+        InvalidSuite: it is not text, or not YAML, JSON, CSV or XML.
     """
     if is_local(path) and (reason := why_not_regular(path)) is not None:
         raise InvalidSuite(f"{path}: {reason}")
@@ -42,9 +44,9 @@ def read_source(path: UPath) -> Source:
         raise source.broken(1, "the file is empty")
     if source.is_xml:
         return source
-    is_yaml = path.suffix.lower() in (".yaml", ".yml")
+    parse = {".yaml": _yaml, ".yml": _yaml, ".csv": _csv}.get(path.suffix.lower(), _json)
     try:
-        items = _yaml(source) if is_yaml else _json(source)
+        items = parse(source)
         return Source(path, text, tuple(Item(item.line, well_formed_json(item.data)) for item in items))
     except RecursionError:
         raise source.broken(None, "it is nested too deeply") from None
@@ -145,6 +147,21 @@ def _yaml(source: Source) -> tuple[Item, ...]:
             for node, data in zip(nodes.value if nodes else [], documents[0], strict=True)
         )
     return tuple(Item(1, document) for document in documents)
+
+
+def _csv(source: Source) -> tuple[Item, ...]:
+    """A row each under a header. Spreadsheets of many countries write semicolons for commas."""
+    delimiter = max(",;\t", key=source.text.partition("\n")[0].count)
+    reader = csv.DictReader(io.StringIO(source.text, newline=""), delimiter=delimiter, strict=True)
+    items: list[Item] = []
+    try:
+        for row in reader:
+            if None in row:
+                raise source.broken(reader.line_num, "the row has more cells than the header")
+            items.append(Item(reader.line_num, row))
+    except csv.Error as problem:
+        raise source.broken(reader.line_num, f"not CSV: {problem}") from None
+    return tuple(items)
 
 
 class Lines:

@@ -11,6 +11,7 @@ from evaluation_assets.core.suites.formats import (
     adk_eval_set,
     bfcl,
     case_lists,
+    data_sets,
     native,
     nestful,
     tau2_bench,
@@ -27,7 +28,7 @@ from evaluation_assets.core.traces.trajectories.identity import digest
 
 _NATIVE, _ADK, _CASE_LISTS, *_BENCHMARKS = (
     of_module(SuiteFormat, module, module.NAME)
-    for module in (native, adk_eval_set, case_lists, bfcl, tooltalk, nestful, tau_bench, tau2_bench)
+    for module in (native, adk_eval_set, case_lists, bfcl, tooltalk, nestful, tau_bench, tau2_bench, data_sets)
 )
 _SHIPPED: dict[str, SuiteFormat] = {
     known.name: known for known in (_NATIVE, _ADK, _CASE_LISTS, *xml_tasks.DIALECTS, *_BENCHMARKS)
