@@ -1,6 +1,7 @@
 """Metadata of a run beside the conversation: task, outcome, origin."""
 
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any
 
 from evaluation_assets.core.traces.formats.endings import ending_of, is_limit, is_refusal, verdict_in
@@ -36,9 +37,14 @@ _MEASURED = ("metrics", "summary", "info", "scores")
 _COUNTED = ("correct", "passed", "pass", "utility", "resolved", "solved", "succeeded", "successful", "won")
 _MEASURED_OUTCOME = tuple(name for name in _OUTCOME if name not in _COUNTED)
 """Objects with the outcome among other figures, where some names are those of counts."""
+_ABOUT = ("metadata", "meta")
+"""Objects that are kept as they are, and may have the outcome, too."""
 _AGENT, _VERSION = ("agent", "agent_name"), "agent_version"
 _MODEL = ("llm_model", "model", "model_name")
-_MODELS = (*_MODEL[1:], "model_id", "modelName", "modelId", "model_name_or_path")
+_MODELS = (
+    *_MODEL[1:], "model_id", "modelName", "modelId", "model_name_or_path", "agent_model", "agent_model_name", "llm",
+    "llm_name", _MODEL[0],
+)  # fmt: skip
 _SECONDS = (
     "duration_s", "duration", "duration_seconds", "execution_time", "elapsed_seconds", "elapsed_time", "wall_time",
     "time_taken",
@@ -99,7 +105,8 @@ def context_of(fields: Fields) -> Context:
         graded = (fields.object(name) for name in _GRADES if fields.is_object(name))
         verdicts = (grade.outcome(*_OUTCOME, also=verdict_in(grade)) for grade in graded)
         measured = (_measured(fields.object(name)) for name in _MEASURED if fields.is_object(name))
-        success = next((found for found in (*verdicts, *measured) if found is not None), None)
+        about = (_measured(Fields(object_in(fields.peek(name)))) for name in _ABOUT)
+        success = next((found for found in chain(verdicts, measured, about) if found is not None), None)
     query, source = fields.recorded_id("query_index"), fields.name("data_source")
     task_id = fields.recorded_id(*_TASK_ID) or (
         type(query)(":".join(part for part in (source, query) if part)) if query else None

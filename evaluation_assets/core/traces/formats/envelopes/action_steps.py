@@ -16,6 +16,7 @@ from typing import Any
 from evaluation_assets.core.traces.formats.base import UnusableRecord
 from evaluation_assets.core.traces.formats.conversation import run_of
 from evaluation_assets.core.traces.formats.endings import is_verdict
+from evaluation_assets.core.traces.formats.envelopes.asked import asked_at_start, asked_in
 from evaluation_assets.core.traces.formats.envelopes.envelope import (
     OF_DOCUMENT,
     PARTS,
@@ -74,10 +75,6 @@ _ASKED = ("user", "user_message", "user_input", "human")
 _SAID = (
     "assistant", "agent_response", "assistant_response", "assistant_message", "agent_message", "agent", "bot", "ai",
 )  # fmt: skip
-_TASKS = (
-    "task", "question", "query", "instruction", "goal", "user_input", "user_query", "user_message", "input", "prompt",
-    "request", "objective", "task_description", "problem", "userQuery", "userInput", "userMessage", "intent", "issue",
-)  # fmt: skip
 _ANSWERS = (
     "final_answer", "final_response", "final_output", "final_result", "actual_output", "actualOutput", "answer",
     "response", "output", "prediction", "result", "finalAnswer", "finalOutput", "finalResponse", "model_answer",
@@ -111,7 +108,6 @@ _LOGGED = ("level", "levelname", "log_level", "loglevel", "severity")
 _LEVELS = frozenset("trace debug info notice warn warning error critical fatal".split())
 """What a line of a program's log has: a trace in it is one of functions."""
 _NUMBERS = ("step", "step_number", "step_id", "step_index", "index", "iteration", "round")
-_STARTS = re.compile("start|beg[iu]n|creat|init", re.IGNORECASE)
 _TELLING = ("stop", "finish", "answer", "final_answer", "send_msg_to_user")
 _WHEN = frozenset(("timestamp", "time", "ts", "at", "id", *_NUMBERS))
 _OFFERED = ("parameters", "input_schema", "inputSchema")
@@ -123,7 +119,7 @@ def _holds(data: Any) -> bool:
 
 def _list_of(data: JsonObject) -> str | None:
     """The name of the list in a record: one of events, or of actions the one that has most results."""
-    asked = _asked_in(data)
+    asked = asked_in(data)
     listed = ((name, list_in(data.get(name))) for name in _EVENTS)
     spoken = (name for name, items in listed if are_events(items, is_asked=asked is not None) or _are_exchanges(items))
     if (name := next(spoken, None)) is not None:
@@ -274,7 +270,7 @@ def _conversations(data: JsonObject) -> Iterator[Chat]:
     data = with_steps(data)
     name = _list_of(data)
     answers = {key: text for key in _ANSWERS if (text := first_text(data, key)) and not is_verdict(text)}
-    asked, answered = _asked_in(data), next(iter(answers), None)
+    asked, answered = asked_in(data), next(iter(answers), None)
     agent = first_text(data, *_AGENTS)
     steps = _with_results(list(objects_in(data[name or ""])))
     if name in _CALLS and any(key in data for key in _BESIDE):
@@ -287,7 +283,7 @@ def _conversations(data: JsonObject) -> Iterator[Chat]:
     if is_spoken:
         exchanged = (message for n, step in enumerate(steps) for message in _exchanged(step, f"step {n}"))
         messages = list(messages_of(steps) if has_events else exchanged)
-        asked = None if any(message["role"] == "user" for message in messages) else asked or _asked_at_start(steps)
+        asked = None if any(message["role"] == "user" for message in messages) else asked or asked_at_start(steps)
     else:
         acted = (_messages(step, f"step {n}", _agent_of(step) or agent) for n, step in enumerate(steps))
         messages = [message for each in acted for message in each]
@@ -316,18 +312,6 @@ def _conversations(data: JsonObject) -> Iterator[Chat]:
 
 def _number_of(step: JsonObject) -> int | None:
     return next((step[name] for name in _NUMBERS if type(step.get(name)) is int), None)
-
-
-def _asked_in(data: JsonObject) -> tuple[str, str] | None:
-    """The field that has the task, and its text."""
-    found = ((name, first_text(data, name) or first_text(data.get(name), *_TASKS, "description")) for name in _TASKS)
-    return next(((name, text) for name, text in found if text), None)
-
-
-def _asked_at_start(events: list[JsonObject]) -> tuple[str, str] | None:
-    """The task that an event names with which a run starts."""
-    starts = (event for kind, those in others_in(events).items() if _STARTS.search(kind) for event in those)
-    return next((asked for event in starts if (asked := _asked_in(event)) is not None), None)
 
 
 def _told_with_the_last(steps: list[JsonObject]) -> str | None:

@@ -7,9 +7,10 @@ from typing import Any
 
 from evaluation_assets.core.traces.formats.images import image_text, states_image
 from evaluation_assets.core.traces.formats.messages.pieces import Piece, Thought, agent_events
+from evaluation_assets.core.traces.formats.outcome_words import outcome_of
 from evaluation_assets.core.traces.formats.run_usage import usage_of_answer
 from evaluation_assets.core.traces.formats.transcript import Asked, Call, Event, Result, Said, as_text, one_line
-from evaluation_assets.core.traces.formats.unmapped_fields import Fields, outcome_of
+from evaluation_assets.core.traces.formats.unmapped_fields import Fields
 from evaluation_assets.core.traces.formats.untyped import first_text, list_in
 from evaluation_assets.core.traces.trajectories.failures import told_in
 from evaluation_assets.core.traces.trajectories.model import Usage

@@ -402,3 +402,20 @@ def test_outcome_and_reference_of_tagged_text_may_have_other_names(tmp_path: Pat
 def test_calls_in_json_of_a_text_are_doubted(tmp_path: Path) -> None:
     said = '{"role": "assistant", "tool_calls": [{"function": {"name": "look_up", "arguments": "{}"}}]}'
     assert summary_of(written(tmp_path, texts(("user", TASK), ("assistant", said)))).trust == "doubtful"
+
+
+@pytest.mark.parametrize(
+    ("beside", "task"),
+    [
+        ({"user_prompt": TASK}, TASK),
+        ({"initialQuery": TASK}, TASK),
+        ({"task": TASK, "user_prompt": "You are asked this."}, TASK),
+        ({"user_prompt": TASK, "original_question": "Is it?"}, ""),
+        ({"system_prompt": TASK}, ""),
+    ],
+)
+def test_what_was_asked_may_have_a_name_of_two_words(tmp_path: Path, beside: JsonObject, task: str) -> None:
+    step = {"step_number": 1, "tool_name": "look_up", "tool_args": {"order": 7}, "result": "paid"}
+    path = written(tmp_path, {**beside, "agent_model_name": "model-a", "steps": [step], "final_result": "It is."})
+    (run,) = trajectories(path)
+    assert (run.task, calls_of(run), run.agents[0].model) == (task, CALLS, "model-a")
