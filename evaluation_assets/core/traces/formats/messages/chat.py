@@ -38,6 +38,8 @@ _MEDIA = {
 TEXTS = ("content", "value", "text", "message", "utterance")
 """Fields of a message that hold what it says."""
 
+GUESSED = "speaker_is_guessed"
+"""Field of a message whose speaker may be no agent."""
 _LATENCIES = ("latency_ms", "duration_ms", "latencyMs", "durationMs")
 _FAILED = ("error", "failed", "failure", "incomplete", "timeout")
 _EXITS = ("exit_code", "exitCode", "returncode", "return_code")
@@ -132,8 +134,8 @@ def events_of(
         else:
             said = said_of(message, agent if meaning == "assistant" else role, usage=(usages or {}).get(index))
             if said is not None:
-                if meaning != "assistant":
-                    message.note_speaker(role)
+                if meaning != "assistant" or message.flag(GUESSED):
+                    message.note_speaker(said.agent_id)
                 results = [] if has_results else list(_results_within(message))
                 is_last = meaning_of(_role(messages[index + 1 : index + 2])) != "assistant"
                 if results and said.message and is_last:  # what the agent says with results at hand comes after them

@@ -8,6 +8,7 @@ import pytest
 
 from evaluation_assets.core.traces.formats.messages.named_speakers import speaker_of
 from evaluation_assets.core.traces.trajectories.model import JsonObject
+from evaluation_assets_tests.core.traces.formats.readers.summaries import summary_of
 from evaluation_assets_tests.core.traces.formats.reading import trajectories
 
 SAID = [
@@ -40,6 +41,36 @@ def test_messages_that_name_their_speaker_are_those_of_agents(
         for step in part.steps
     ]
     assert (run.task, agents, run.final_answer) == (SAID[0][1], SAID[1:], SAID[-1][1])
+
+
+@pytest.mark.parametrize(
+    ("field", "names", "trust"),
+    [
+        ("speaker", ("Ada", "Max"), "doubtful"),
+        ("sender", ("Ada", "Max"), "doubtful"),
+        ("speaker", ("Ada", "Ada"), "complete"),
+        ("agent", ("Planner", "Searcher"), "complete"),
+        ("speaker", ("user", "Planner"), "complete"),
+        ("speaker", ("Planner", "assistant"), "complete"),
+    ],
+)
+def test_people_who_talk_with_each_other_may_be_no_agents(
+    field: str, names: tuple[str, str], trust: str, tmp_path: Path
+) -> None:
+    messages = [{field: name, "text": f"I am {name}."} for name in names * 2]
+    path = tmp_path / "drop.json"
+    path.write_text(json.dumps({"session": {"messages": messages}}), "utf-8")
+    trajectories(path)
+    assert summary_of(path).trust == trust
+
+
+@pytest.mark.parametrize("name", ["human_evaluator", "User 1", "user-simulator"])
+def test_a_person_who_tries_an_agent_is_its_user(name: str, tmp_path: Path) -> None:
+    messages = [{"speaker": name, "text": "Is it paid?"}, {"speaker": "model", "text": "It is."}]
+    path = tmp_path / "drop.json"
+    path.write_text(json.dumps({"dialog": messages}), "utf-8")
+    (run,) = trajectories(path)
+    assert (run.task, run.final_answer, len(run.agents)) == ("Is it paid?", "It is.", 1)
 
 
 @pytest.mark.parametrize(
