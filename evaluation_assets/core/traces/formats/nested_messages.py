@@ -9,7 +9,7 @@ A record with several conversations that may belong together, as those of the ag
 import dataclasses
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -35,7 +35,7 @@ from evaluation_assets.core.traces.formats.messages.chat import role_of
 from evaluation_assets.core.traces.formats.messages.message_lists import LISTS
 from evaluation_assets.core.traces.formats.messages.named_speakers import SPEAKERS, may_be_letter, speaker_of
 from evaluation_assets.core.traces.formats.messages.own_counts import confirm_runs
-from evaluation_assets.core.traces.formats.messages.typed_events import are_events
+from evaluation_assets.core.traces.formats.messages.typed_events import are_events, is_known
 from evaluation_assets.core.traces.formats.mixed_records import CONVERSATIONS, WHOLE_DOCUMENTS, Aside
 from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.traces.formats.untyped import at, decoded, first_text, list_in, objects_in, without_none
@@ -213,11 +213,17 @@ def _records(file: DropFile) -> Iterator[Record | Rejection]:
         yield from read_records(file)
         return
     sessions: dict[str | None, list[Record]] = {}
+    saying: set[str | None] = set()
     for record in read_records(file):
         if isinstance(record, Rejection):
             yield record
         else:
-            sessions.setdefault(_session_of(record.data), []).append(record)
+            session = _session_of(record.data)
+            saying |= {session} if is_known(record.data) else set()
+            sessions.setdefault(session, []).append(record)
+    if saying == {None}:
+        first = next((session for session in sessions if session is not None), None)
+        sessions = {first: sorted(chain.from_iterable(sessions.values()), key=lambda record: record.line)}
     for session, events in sessions.items():
         whole = joined(events)
         data = {"session_id": session, "events": [event for event in whole.data if isinstance(event, dict)]}

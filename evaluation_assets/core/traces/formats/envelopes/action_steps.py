@@ -45,6 +45,7 @@ from evaluation_assets.core.traces.formats.messages.typed_events import (
     messages_of,
     others_in,
     outcome_in,
+    without_streamed,
 )
 from evaluation_assets.core.traces.formats.run_usage import states_usage
 from evaluation_assets.core.traces.formats.stated import ANSWERS
@@ -276,6 +277,7 @@ def _conversations(data: JsonObject) -> Iterator[Chat]:
     if name in _CALLS and any(key in data for key in _BESIDE):
         steps, data = _answered(steps, data), without(data, *_BESIDE)
     has_events = are_events(steps, is_asked=asked is not None)
+    steps = without_streamed(steps) if has_events else steps
     told = None if has_events or answered else _told_with_the_last(steps)
     if told is not None and not any(map(_has_result, _acts(steps[-1]))):
         steps = [*steps[:-1], without(steps[-1], *TOOLS, *CODE, *ARGUMENTS)]
