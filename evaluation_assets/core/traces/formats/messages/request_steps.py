@@ -71,7 +71,7 @@ def _joined(requests: list[tuple[list[JsonObject], JsonObject]]) -> list[JsonObj
     before: list[JsonObject] = []
     for asked, answer in requests:
         last = max((place for place, one in enumerate(asked) if role_of(one) == "assistant"), default=-1)
-        has_grown = asked[: len(before)] == before
+        has_grown = last >= len(before) and asked[: len(before)] == before
         new = [one for one in asked[last + 1 :] if has_grown or one not in before]
         messages += _as_results(new, messages[-1]) if messages else asked
         messages.append(answer)
