@@ -31,6 +31,7 @@ from evaluation_assets.core.traces.formats.files.json_values import as_line
 from evaluation_assets.core.traces.formats.files.records import read_records
 from evaluation_assets.core.traces.formats.files.samples import sample_of
 from evaluation_assets.core.traces.formats.isolation import each_own_file
+from evaluation_assets.core.traces.formats.messages.after_history import is_history, next_turn
 from evaluation_assets.core.traces.formats.messages.chat import role_of
 from evaluation_assets.core.traces.formats.messages.message_lists import LISTS
 from evaluation_assets.core.traces.formats.messages.named_speakers import SPEAKERS, may_be_letter, speaker_of
@@ -53,7 +54,9 @@ _NO_RUN = re.compile(
 )
 """Names of messages that were not exchanged in the run, or that it began with."""
 _PARTS = re.compile(
-    "step|turn|round|iteration|request|call|generation|span|node|message|event|agent|branch|candidate|phase", re.I
+    "step|turn|round|iteration|request|call|generation|span|node|message|event|agent|branch|candidate|phase"
+    "|raw_?response",
+    re.I,
 )
 """Names of lists whose items may be parts of one run."""
 _RUNS = re.compile("result|run|traject|conversation|session|task|case|sample|episode|eval|rollout|chat|trial", re.I)
@@ -180,7 +183,9 @@ class NestedMessages:
             if runs.are_several:
                 return runs.beside({**_model_in(data), **(_task_in(data) if _TRIALS.search(key) else {})})
             kind, run = runs[0]
-            return _Found([(kind, {**_without(data, key), **_with_given(run, data)})])
+            turn, used = next_turn(list_in(run.get("messages")), data) if is_history(key) else ([], ())
+            run = {**run, "messages": [*run["messages"], *turn]} if turn else run
+            return _Found([(kind, {**_without(data, key, *used), **_with_given(run, data)})])
         if not (is_map or _RUNS.search(name)):
             return _Found()
         tasks = [run for key, runs in found.items() for run in runs.beside({"task_id": key})]
@@ -313,5 +318,5 @@ def _task_in(data: JsonObject) -> JsonObject:
     return without_none({key: data.get(key) for key in _TASKS})
 
 
-def _without(data: JsonObject, key: str) -> JsonObject:
-    return {name: value for name, value in data.items() if name != key}
+def _without(data: JsonObject, *keys: str) -> JsonObject:
+    return {name: value for name, value in data.items() if name not in keys}

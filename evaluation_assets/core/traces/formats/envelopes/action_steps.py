@@ -15,8 +15,7 @@ from typing import Any
 
 from evaluation_assets.core.traces.formats.base import UnusableRecord
 from evaluation_assets.core.traces.formats.conversation import run_of
-from evaluation_assets.core.traces.formats.endings import is_verdict
-from evaluation_assets.core.traces.formats.envelopes.asked import asked_at_start, asked_in
+from evaluation_assets.core.traces.formats.envelopes.asked import answers_in, asked_at_start, asked_in
 from evaluation_assets.core.traces.formats.envelopes.envelope import (
     OF_DOCUMENT,
     PARTS,
@@ -56,7 +55,7 @@ from evaluation_assets.core.traces.trajectories.model import JsonObject
 _LISTS = (
     "steps", "trajectory", "history", "actions", "episodes", "predicted_trajectory", "tools_called", "toolsCalled",
     "actual_tool_calls", "tool_calls", "toolCalls", "tools_used", "tool_uses", "intermediate_steps", "iterations",
-    "rounds", "agent_steps", "calls", "trace",
+    "tool_invocations", "toolInvocations", "rounds", "agent_steps", "calls", "trace",
 )  # fmt: skip
 _EVENTS = (
     *_LISTS,
@@ -75,11 +74,6 @@ _EVENTS = (
 _ASKED = ("user", "user_message", "user_input", "human")
 _SAID = (
     "assistant", "agent_response", "assistant_response", "assistant_message", "agent_message", "agent", "bot", "ai",
-)  # fmt: skip
-_ANSWERS = (
-    "final_answer", "final_response", "final_output", "final_result", "actual_output", "actualOutput", "answer",
-    "response", "output", "prediction", "result", "finalAnswer", "finalOutput", "finalResponse", "model_answer",
-    "agent_result", "final_result_response", "output_text", "reply", "final", "generated_answer",
 )  # fmt: skip
 _RENAMED = {
     "expectedOutput": "expected_output", "reference": "expected_output", "completion_time": "duration_s",
@@ -270,7 +264,7 @@ def _conversations(data: JsonObject) -> Iterator[Chat]:
             raise UnusableRecord("no_trajectory_text", "the rows of the run are not all steps of an agent")
     data = with_steps(data)
     name = _list_of(data)
-    answers = {key: text for key in _ANSWERS if (text := first_text(data, key)) and not is_verdict(text)}
+    answers = answers_in(data)
     asked, answered = asked_in(data), next(iter(answers), None)
     agent = first_text(data, *_AGENTS)
     steps = _with_results(list(objects_in(data[name or ""])))
@@ -336,10 +330,17 @@ def _exchanged(step: JsonObject, place: str) -> Iterator[JsonObject]:
     """What a user asked, the calls of the agent with their results, and its answer."""
     if (asked := first_text(step, *_ASKED)) is not None:
         yield plain_message("user", asked)
-    if any(name in step for name in _CALLS):
-        yield from _messages({name: step[name] for name in _CALLS if name in step}, place, None)
+    made = {name: step[name] for name in _CALLS if name in step}
+    called = {} if made else {name: step[name] for name in ("tools",) if any(map(_has_result, _acts_in(step, name)))}
+    if made or called:
+        yield from _messages(made or {_CALLS[0]: called["tools"]}, place, None)
     if (said := first_text(step, *_SAID)) is not None:
-        yield {**without(step, *_ASKED, *_SAID, *_CALLS), **plain_message("assistant", said)}
+        yield {**without(step, *_ASKED, *_SAID, *_CALLS, *called), **plain_message("assistant", said)}
+
+
+def _acts_in(step: JsonObject, name: str) -> Iterator[JsonObject]:
+    """The calls in a list of a step."""
+    return _acts({_CALLS[0]: list(objects_in(step.get(name)))})
 
 
 def _messages(step: JsonObject, place: str, agent: str | None) -> Iterator[JsonObject]:

@@ -1,8 +1,9 @@
-"""The task that a record of a run states beside its steps, or in the event with which it starts."""
+"""What a record of a run states beside its steps: the task, also in the event with which it starts, and the answer."""
 
 import re
 from collections.abc import Sequence
 
+from evaluation_assets.core.traces.formats.endings import is_verdict
 from evaluation_assets.core.traces.formats.messages.typed_events import others_in
 from evaluation_assets.core.traces.formats.untyped import first_text
 from evaluation_assets.core.traces.trajectories.model import JsonObject
@@ -17,6 +18,14 @@ _OTHERS = re.compile(
     re.IGNORECASE,
 )
 """Other names of what was asked, in two words."""
+_ANSWERS = (
+    "final_answer", "final_response", "final_output", "final_result", "actual_output", "actualOutput", "answer",
+    "response", "output", "prediction", "result", "finalAnswer", "finalOutput", "finalResponse", "model_answer",
+    "agent_result", "final_result_response", "output_text", "reply", "final", "generated_answer",
+)  # fmt: skip
+_OTHER_ANSWERS = re.compile(
+    r"(?:final|agent|assistant|model|bot|ai)_?(?:answer|response|output|message|reply|text)", re.IGNORECASE
+)
 _STARTS = re.compile("start|beg[iu]n|creat|init", re.IGNORECASE)
 
 
@@ -32,3 +41,10 @@ def asked_at_start(events: Sequence[JsonObject]) -> tuple[str, str] | None:
     """The task that an event names with which a run starts."""
     starts = (event for kind, those in others_in(events).items() if _STARTS.search(kind) for event in those)
     return next((asked for event in starts if (asked := asked_in(event)) is not None), None)
+
+
+def answers_in(data: JsonObject) -> dict[str, str]:
+    """The fields that may have the answer, the likeliest first. Of other names than the usual ones, only one is one."""
+    usual = {key: text for key in _ANSWERS if (text := first_text(data, key)) and not is_verdict(text)}
+    others = {key: text for key in data if _OTHER_ANSWERS.fullmatch(key) and (text := first_text(data, key))}
+    return others if not usual and len(others) == 1 else usual

@@ -419,3 +419,41 @@ def test_what_was_asked_may_have_a_name_of_two_words(tmp_path: Path, beside: Jso
     path = written(tmp_path, {**beside, "agent_model_name": "model-a", "steps": [step], "final_result": "It is."})
     (run,) = trajectories(path)
     assert (run.task, calls_of(run), run.agents[0].model) == (task, CALLS, "model-a")
+
+
+@pytest.mark.parametrize(
+    ("beside", "answer"),
+    [
+        ({"final_message": "It is."}, "It is."),
+        ({"agentReply": "It is."}, "It is."),
+        ({"answer": "It is.", "model_text": "Hm."}, "It is."),
+        ({"final_message": "It is.", "bot_reply": "Yes."}, None),
+    ],
+)
+def test_the_answer_may_have_a_name_of_two_words(tmp_path: Path, beside: JsonObject, answer: str | None) -> None:
+    call = {"name": "look_up", "args": {"order": 7}, "ordinal": 0, "result": "paid"}
+    (run,) = trajectories(written(tmp_path, {"prompt": TASK, "tool_invocations": [call], **beside}))
+    assert (run.task, calls_of(run), run.final_answer) == (TASK, CALLS, answer)
+
+
+def test_raw_responses_of_one_run_are_no_runs(tmp_path: Path) -> None:
+    said = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "It is."}]}
+    call = {"type": "function_call", "call_id": "c", "name": "look_up", "arguments": "{}"}
+    with pytest.raises(Exception, match="no supported format"):
+        read(written(tmp_path, {"input": TASK, "raw_responses": [{"output": [call]}, {"output": [said]}]}))
+
+
+def test_thoughts_may_be_a_list_beside_actions_that_are_objects(tmp_path: Path) -> None:
+    acts = [{"tool": "look_up", "args": {"order": 7}}, {"tool": "stop", "args": {}}]
+    record = {"question": TASK, "thoughts": ["I look.", "Done."], "actions": acts, "observations": ["paid", "end"]}
+    (run,) = trajectories(path := written(tmp_path, {**record, "answer": "It is."}))
+    assert calls_of(run) == [*CALLS, ("stop", {}, "end")]
+    assert [run.piece(step.thought) for step in run.steps if step.thought] == ["I look.", "Done."]
+    assert summary_of(path).trust == "complete"
+
+
+@pytest.mark.parametrize("result", [{"result": "paid"}, {}])
+def test_tools_of_an_exchange_are_calls_if_they_gave_something_back(tmp_path: Path, result: JsonObject) -> None:
+    first = {"user": TASK, "assistant": "It is.", "tools": [{"name": "look_up", "args": {"order": 7}, **result}]}
+    (run,) = trajectories(written(tmp_path, {"turns": [first, {"user": "Thanks.", "assistant": "Bye.", "tools": []}]}))
+    assert (calls_of(run), len(run.turns)) == (CALLS if result else [], 2)
