@@ -56,9 +56,10 @@ _SOURCE = (
     "stop_reason", "termination_reason", "temperature", "top_p", "max_tokens", "max_completion_tokens",
     "max_output_tokens", "seed", "tool_choice", "reasoning_effort", "thinking", "reasoning",
 )  # fmt: skip
+_REWARDS = ("reward", "final_reward", "cum_reward", "cumulative_reward", "total_reward", "episode_reward")
 _LABELS = (
-    "reward", "final_reward", "reward_info", "score", "scores", "labels", "annotations", "feedback", "feedback_stats",
-    "rating", "security",
+    *_REWARDS, "reward_info", "score", "scores", "labels", "annotations", "feedback", "feedback_stats", "rating",
+    "security",
 )  # fmt: skip
 _FILLED = (
     "id", "task", "task_id", "agent", "agent_version", "model", "final_answer", "reference_answer", "success",
@@ -187,7 +188,8 @@ def _measured(figures: Fields) -> bool | None:
 
 def _reward(labels: JsonObject) -> Any:
     info = labels.get("reward_info")
-    stated = (labels.get("reward"), info.get("reward") if isinstance(info, dict) else None, labels.get("final_reward"))
+    own, *others = (labels.get(name) for name in _REWARDS)
+    stated = (own, info.get("reward") if isinstance(info, dict) else None, *others)
     return next((reward for reward in stated if reward is not None), None)
 
 

@@ -288,12 +288,17 @@ def _preferred(found: dict[str, _Found]) -> dict[str, _Found]:
     if (key := next((key for key in LISTS if key in found), None)) is not None:
         return {key: found[key]}
     longest = max(found, key=lambda key: len(_messages_of(found[key][0][1])))
-    whole = _messages_of(found[longest][0][1])
-    is_one = bool(whole) and all(
-        not runs.are_several and _messages_of(runs[0][1]) == whole[: len(_messages_of(runs[0][1]))]
-        for runs in found.values()
+    is_one = bool(_messages_of(found[longest][0][1])) and all(
+        not runs.are_several and _is_beginning(runs[0][1], found[longest][0][1]) for runs in found.values()
     )
     return {longest: found[longest]} if is_one else found
+
+
+def _is_beginning(run: JsonObject, longest: JsonObject) -> bool:
+    """Whether another run has all messages of a run, and says nothing else of itself."""
+    messages, whole = _messages_of(run), _messages_of(longest)
+    others = (key for key, value in run.items() if value is not messages and key in longest)
+    return messages == whole[: len(messages)] and all(run[key] == longest[key] for key in others)
 
 
 def _with_given(run: JsonObject, beside: JsonObject) -> JsonObject:

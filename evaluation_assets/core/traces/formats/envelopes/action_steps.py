@@ -34,6 +34,7 @@ from evaluation_assets.core.traces.formats.messages.acts import (
     THOUGHTS,
     TOOLS,
     act_in,
+    by_name,
     id_of,
 )
 from evaluation_assets.core.traces.formats.messages.chat import meaning_of
@@ -225,7 +226,7 @@ def _acts(step: Any) -> Iterator[JsonObject]:
 
 
 def _answered(calls: list[JsonObject], step: Any) -> list[JsonObject]:
-    """Calls with the results that stand beside them: by their IDs, or in their order if none is missing."""
+    """Calls with the results that stand beside them: by their IDs or names, or in their order if none is missing."""
     beside = next((found for name in _BESIDE if (found := at(step, name)) and isinstance(found, list | dict)), [])
     named = [{"id": key, "result": value} for key, value in object_in(beside).items()]
     if named and not all(id_of(call) in beside for call in calls):
@@ -238,7 +239,7 @@ def _answered(calls: list[JsonObject], step: Any) -> list[JsonObject]:
         return [{**_result_in(by_id.get(id_of(call))), **call} for call in calls]
     if len(results) != len(calls):
         return calls
-    return [{**_result_in(result), **call} for call, result in zip(calls, results, strict=True)]
+    return [{**_result_in(result), **call} for call, result in zip(calls, by_name(calls, results), strict=True)]
 
 
 def _result_in(result: Any) -> JsonObject:

@@ -11,6 +11,7 @@ from evaluation_assets.core.traces.trajectories.model import JsonObject
 _TASKS = (
     "task", "question", "query", "instruction", "goal", "user_input", "user_query", "user_message", "input", "prompt",
     "request", "objective", "task_description", "problem", "userQuery", "userInput", "userMessage", "intent", "issue",
+    "inputs",
 )  # fmt: skip
 _OTHERS = re.compile(
     r"(?:user|customer|initial|original|input|task)_?"

@@ -457,3 +457,35 @@ def test_tools_of_an_exchange_are_calls_if_they_gave_something_back(tmp_path: Pa
     first = {"user": TASK, "assistant": "It is.", "tools": [{"name": "look_up", "args": {"order": 7}, **result}]}
     (run,) = trajectories(written(tmp_path, {"turns": [first, {"user": "Thanks.", "assistant": "Bye.", "tools": []}]}))
     assert (calls_of(run), len(run.turns)) == (CALLS if result else [], 2)
+
+
+NAMED = [{"name": "mail", "result": "sent"}, {"name": "look_up", "result": "paid"}]
+BOTH = [{"name": "look_up", "args": {"order": 7}}, {"name": "mail", "args": {"to": "Ada"}}]
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"task": TASK, "steps": [{"tool_calls": BOTH, "tool_results": NAMED}]},
+        {"messages": [ASKED, {"role": "assistant", "tool_calls": BOTH}, {"role": "tool", "results": NAMED}, SAID]},
+    ],
+)
+def test_results_in_another_order_belong_to_the_calls_of_the_tools_that_they_name(
+    tmp_path: Path, record: JsonObject
+) -> None:
+    (run,) = trajectories(written(tmp_path, record))
+    assert calls_of(run) == [*CALLS, ("mail", {"to": "Ada"}, "sent")]
+
+
+def test_runs_of_several_models_are_not_one_although_they_say_the_same(tmp_path: Path) -> None:
+    runs = {name: {"messages": [ASKED, SAID], "success": name == "model-a"} for name in ("model-a", "model-b")}
+    with pytest.raises(Exception, match="no supported format"):
+        read(written(tmp_path, {name.replace("-", "_"): run for name, run in runs.items()}))
+
+
+def test_what_was_asked_may_stand_in_inputs(tmp_path: Path) -> None:
+    act = {"tool": "look_up", "input": {"order": 7}, "output": "paid"}
+    (run,) = trajectories(
+        written(tmp_path, {"inputs": {"question": TASK}, "outputs": {"answer": "It is.", "steps": [act]}})
+    )
+    assert (run.task, calls_of(run), run.final_answer) == (TASK, CALLS, "It is.")

@@ -21,6 +21,8 @@ from evaluation_assets_tests.core.traces.formats.reading import trajectories
         ({"meta": {"success": True}}, True),
         ({"metadata": {"correct": 1, "steps": 3}}, None),
         ({"task_success": "partly"}, None),
+        ({"cum_reward": 1.0}, True),
+        ({"total_reward": 7.5}, None),
     ],
 )
 def test_outcomes_in_words_and_in_metadata(tmp_path: Path, beside: JsonObject, outcome: bool | None) -> None:
