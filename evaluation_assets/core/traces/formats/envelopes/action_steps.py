@@ -24,6 +24,7 @@ from evaluation_assets.core.traces.formats.envelopes.envelope import (
     plain_message,
     without,
 )
+from evaluation_assets.core.traces.formats.envelopes.exchanges import with_exchanges
 from evaluation_assets.core.traces.formats.envelopes.paired_lists import with_steps
 from evaluation_assets.core.traces.formats.envelopes.step_rows import run_of_row, run_with_steps
 from evaluation_assets.core.traces.formats.messages.acts import (
@@ -71,6 +72,8 @@ _EVENTS = (
     "dialog",
     "chat",
     "utterances",
+    "exchanges",
+    "interactions",
 )
 _ASKED = ("user", "user_message", "user_input", "human")
 _SAID = (
@@ -110,7 +113,7 @@ _OFFERED = ("parameters", "input_schema", "inputSchema")
 
 
 def _holds(data: Any) -> bool:
-    return _list_of(with_steps(object_in(data))) is not None or _is_exchange_with_calls(data)
+    return _list_of(with_steps(with_exchanges(object_in(data)))) is not None or _is_exchange_with_calls(data)
 
 
 def _list_of(data: JsonObject) -> str | None:
@@ -263,7 +266,7 @@ def _conversations(data: JsonObject) -> Iterator[Chat]:
         data = run_with_steps(data[PARTS])
         if not _holds(data):
             raise UnusableRecord("no_trajectory_text", "the rows of the run are not all steps of an agent")
-    data = with_steps(data)
+    data = with_steps(with_exchanges(data))
     name = _list_of(data)
     answers = answers_in(data)
     asked, answered = asked_in(data), next(iter(answers), None)

@@ -21,8 +21,9 @@ ROLES = {
     "function": "tool", "observation": "tool", "function_call": "assistant", "tool_call": "assistant",
     "tool_response": "tool", "tool_result": "tool", "tool_output": "tool", "function_response": "tool",
     "function-call": "assistant", "function-response": "tool",
-    "ipython": "tool", "environment": "tool", "bot": "assistant", "chatbot": "assistant", "customer": "user",
-    "client": "user", "caller": "user", "usermessage": "user", "apimessage": "assistant", "agent": "assistant",
+    "ipython": "tool", "environment": "tool", "execution_environment": "tool", "bot": "assistant",
+    "chatbot": "assistant", "customer": "user", "client": "user",
+    "caller": "user", "usermessage": "user", "apimessage": "assistant", "agent": "assistant",
     "api": "assistant",
 }  # fmt: skip
 """Meaning of a message's role or type, in lower case too. Any other role may be the name of an agent."""

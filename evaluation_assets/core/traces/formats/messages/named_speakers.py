@@ -40,6 +40,12 @@ def are_strangers(messages: Sequence[Any]) -> bool:
     return len(set(names)) > 1 and all(name is not None and meaning_of(name) not in ROLES.values() for name in names)
 
 
+def are_user_and_system(messages: Sequence[Any]) -> bool:
+    """Whether a user talks with a system, as dialogue data sets call the agent."""
+    names = [(speaker_of(one) or "").lower() if isinstance(one, dict) else "" for one in messages]
+    return set(names) == {"user", "system"} and "system" in names[names.index("user") :]
+
+
 def with_role(message: JsonObject, *, is_guessed: bool = False) -> JsonObject:
     """A message with the role that its speaker is, or else with that of an agent of this name."""
     speaker = speaker_of(message) or ""

@@ -9,7 +9,7 @@ import pytest
 from evaluation_assets.core.traces.formats.messages.named_speakers import speaker_of
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 from evaluation_assets_tests.core.traces.formats.readers.summaries import summary_of
-from evaluation_assets_tests.core.traces.formats.reading import trajectories
+from evaluation_assets_tests.core.traces.formats.reading import calls_of, trajectories
 
 SAID = [
     ("user", "How many people live in Bern?"),
@@ -93,3 +93,27 @@ def test_letters_that_agents_work_on_are_no_second_conversation(tmp_path: Path) 
         path.write_text(json.dumps({"id": "r", "chat": chat, "inbox": inbox}), "utf-8")
         (run,) = trajectories(path)
         assert run.task == "Any letters?"
+
+
+def test_a_system_that_a_user_talks_with_is_the_agent_and_calls_the_services_in_its_frames(tmp_path: Path) -> None:
+    call = {"method": "LookUp", "parameters": {"order": "7"}}
+    frame = {"service": "Orders", "service_call": call, "service_results": [{"state": "paid"}], "actions": []}
+    turns = [
+        {"speaker": "USER", "utterance": "Is order 7 paid?", "frames": [{"service": "Orders", "state": {}}]},
+        {"speaker": "SYSTEM", "utterance": "It is.", "frames": [frame]},
+    ]
+    path = tmp_path / "dialogues.json"
+    path.write_text(json.dumps([{"dialogue_id": "1", "turns": turns}, {"dialogue_id": "2", "turns": turns}]), "utf-8")
+    run, _ = trajectories(path)
+    ((name, arguments, result),) = calls_of(run)
+    assert (name, arguments, "paid" in (result or "")) == ("LookUp", {"order": "7"}, True)
+    assert (run.task, run.final_answer, [agent.id for agent in run.agents]) == ("Is order 7 paid?", "It is.", ["agent"])
+    assert summary_of(path).trust == "complete"
+
+
+def test_what_a_system_says_before_a_user_is_its_prompt(tmp_path: Path) -> None:
+    said = [("system", "You are a clerk."), ("user", "Is order 7 paid?"), ("assistant", "It is.")]
+    path = tmp_path / "drop.json"
+    path.write_text(json.dumps({"turns": [{"speaker": name, "utterance": text} for name, text in said]}), "utf-8")
+    (run,) = trajectories(path)
+    assert (run.agents[0].description, run.final_answer) == ("You are a clerk.", "It is.")

@@ -489,3 +489,25 @@ def test_what_was_asked_may_stand_in_inputs(tmp_path: Path) -> None:
         written(tmp_path, {"inputs": {"question": TASK}, "outputs": {"answer": "It is.", "steps": [act]}})
     )
     assert (run.task, calls_of(run), run.final_answer) == (TASK, CALLS, "It is.")
+
+
+@pytest.mark.parametrize(("asked", "said"), [("query", "response"), ("input", "output"), ("question", "answer")])
+@pytest.mark.parametrize("name", ["turns", "exchanges"])
+def test_turns_may_be_questions_with_their_answers(tmp_path: Path, name: str, asked: str, said: str) -> None:
+    first = {asked: TASK, said: "It is.", "tool_calls": [{"name": "look_up", "args": {"order": 7}, "result": "paid"}]}
+    path = written(tmp_path, {"session": "s", name: [first, {asked: "And 8?", said: "No.", "tool_calls": []}]})
+    (run,) = trajectories(path)
+    assert ([turn.user_message for turn in run.turns], calls_of(run)) == ([TASK, "And 8?"], CALLS)
+    assert summary_of(path).trust == "complete"
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"task": "Pay all orders.", "turns": [{"input": "You are a clerk. Pay.", "output": "I look."}]},
+        {"turns": [{"tool": "search", "query": "order 7", "response": "paid"}]},
+    ],
+)
+def test_requests_to_a_model_and_calls_are_no_turns_of_a_user(tmp_path: Path, record: JsonObject) -> None:
+    with pytest.raises(Exception, match="no supported format"):
+        read(written(tmp_path, record))
