@@ -1,7 +1,6 @@
 """Metadata of a run beside the conversation: task, outcome, origin."""
 
 from dataclasses import dataclass, field, replace
-from itertools import chain
 from typing import Any
 
 from evaluation_assets.core.traces.formats.endings import ending_of, is_limit, is_refusal, verdict_in
@@ -107,7 +106,7 @@ def context_of(fields: Fields) -> Context:
         verdicts = (grade.outcome(*_OUTCOME, also=verdict_in(grade)) for grade in graded)
         measured = (_measured(fields.object(name)) for name in _MEASURED if fields.is_object(name))
         about = (_measured(Fields(object_in(fields.peek(name)))) for name in _ABOUT)
-        success = next((found for found in chain(verdicts, measured, about) if found is not None), None)
+        success = next((found for found in (*verdicts, *measured, *about) if found is not None), None)
     query, source = fields.recorded_id("query_index"), fields.name("data_source")
     task_id = fields.recorded_id(*_TASK_ID) or (
         type(query)(":".join(part for part in (source, query) if part)) if query else None
