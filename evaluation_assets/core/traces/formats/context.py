@@ -36,9 +36,13 @@ _MEASURED = ("metrics", "summary", "info", "scores")
 _COUNTED = ("correct", "passed", "pass", "utility", "resolved", "solved", "succeeded", "successful", "won")
 _MEASURED_OUTCOME = tuple(name for name in _OUTCOME if name not in _COUNTED)
 """Objects with the outcome among other figures, where some names are those of counts."""
+_ABOUT = ("metadata", "meta")
+"""Objects that are kept as they are, and may have the outcome, too."""
 _AGENT, _VERSION = in_both_cases("agent", "agent_name"), in_both_cases("agent_version")
 _MODEL = ("llm_model", "model", "model_name")
-_MODELS = in_both_cases(*_MODEL[1:], "model_id", "model_name_or_path")
+_MODELS = in_both_cases(
+    *_MODEL[1:], "model_id", "model_name_or_path", "agent_model", "agent_model_name", "llm", "llm_name", _MODEL[0]
+)
 _STARTED = in_both_cases("timestamp", "created_at", "started_at", "start_time", "created")
 _SECONDS = in_both_cases(
     "duration_s", "duration", "duration_seconds", "execution_time", "elapsed_seconds", "elapsed_time", "wall_time",
@@ -51,11 +55,11 @@ _SOURCE = in_both_cases(
     "stop_reason", "termination_reason", "temperature", "top_p", "max_tokens", "max_completion_tokens",
     "max_output_tokens", "seed", "tool_choice", "reasoning_effort", "thinking", "reasoning",
 )  # fmt: skip
+_REWARDS = in_both_cases("reward", "final_reward", "cum_reward", "cumulative_reward", "total_reward", "episode_reward")
 _LABELS = in_both_cases(
-    "reward", "final_reward", "reward_info", "score", "scores", "labels", "annotations", "feedback",
-    "feedback_stats", "rating", "security",
+    *_REWARDS, "reward_info", "score", "scores", "labels", "annotations", "feedback", "feedback_stats", "rating",
+    "security",
 )  # fmt: skip
-_FINAL_REWARD = in_both_cases("final_reward")
 _FILLED = (
     "id", "task", "task_id", "agent", "agent_version", "model", "final_answer", "reference_answer", "success",
     "started_at", "failure",
@@ -101,7 +105,8 @@ def context_of(fields: Fields) -> Context:
         graded = (fields.object(name) for name in _GRADES if fields.is_object(name))
         verdicts = (grade.outcome(*_OUTCOME, also=verdict_in(grade)) for grade in graded)
         measured = (_measured(fields.object(name)) for name in _MEASURED if fields.is_object(name))
-        success = next((found for found in (*verdicts, *measured) if found is not None), None)
+        about = (_measured(Fields(object_in(fields.peek(name)))) for name in _ABOUT)
+        success = next((found for found in (*verdicts, *measured, *about) if found is not None), None)
     query, source = fields.recorded_id("query_index"), fields.name("data_source")
     task_id = fields.recorded_id(*_TASK_ID) or (
         type(query)(":".join(part for part in (source, query) if part)) if query else None
@@ -181,7 +186,8 @@ def _measured(figures: Fields) -> bool | None:
 
 
 def _reward(labels: JsonObject) -> Any:
-    stated = (labels.get("reward"), at(labels.get("reward_info"), "reward"), *map(labels.get, _FINAL_REWARD))
+    own, *others = map(labels.get, _REWARDS)
+    stated = (own, at(labels.get("reward_info"), "reward"), *others)
     return next((reward for reward in stated if reward is not None), None)
 
 

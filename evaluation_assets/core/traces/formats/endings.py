@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
+from evaluation_assets.core.traces.formats.outcome_words import TESTED, VERDICTS
 from evaluation_assets.core.traces.formats.pauses import error_of_run
 from evaluation_assets.core.traces.formats.transcript import one_line
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields
@@ -35,13 +36,6 @@ _STOPPED = ("truncated", "timed_out", "max_turns_reached", "max_steps_reached", 
 _MET = ("errors", "exceptions")
 """Errors that broke a run, and those that it met, which say nothing of its end."""
 _MESSAGES = ("message", "msg", "detail", "description", "error", "type", "code", "name")
-_TESTED: dict[str, bool] = {
-    "pass": True, "passed": True, "correct": True, "fail": False, "incorrect": False, "wrong": False,
-}  # fmt: skip
-_VERDICT_WORDS: dict[str, bool] = {
-    **_TESTED, "success": True, "succeeded": True, "successful": True, "solved": True, "resolved": True,
-    "failed": False, "failure": False, "unsuccessful": False, "unsolved": False, "unresolved": False,
-}  # fmt: skip
 _BROKEN = frozenset("error errored crash crashed exception aborted".split())
 _MOST_WORDS = 3
 _NO_ERROR = frozenset(("", "none", "null", "false", "no", "n/a", "ok", "no error"))
@@ -77,9 +71,9 @@ def ending_of(fields: Fields, success: bool | None) -> Ending:
     """
     said = {key: word for key in _STATES if (word := _word(fields.peek(key)))} | _verdicts_in(fields)
     fields.set_aside(*said)
-    tested = [_TESTED[word.lower()] for word in said.values() if word.lower() in _TESTED]
+    tested = [TESTED[word.lower()] for word in said.values() if word.lower() in TESTED]
     fields.stated.agree("outcome of a run (its verdict in words)", success, *tested)
-    verdicts = (_VERDICT_WORDS.get(said[key].lower()) for key in _VERDICTS if key in said)
+    verdicts = (VERDICTS.get(said[key].lower()) for key in _VERDICTS if key in said)
     success = next((each for each in (success, *tested, *verdicts) if each is not None), None)
     error = _error_in(fields)
     said |= {key: errors for key in _MET if (errors := _told_in(fields, key)) is not None}
@@ -100,13 +94,13 @@ def verdict_in(fields: Fields) -> bool | None:
     """Whether a run succeeded, by the verdict of an object that grades it."""
     said = _verdicts_in(fields)
     fields.set_aside(*said)
-    return next((verdict for word in said.values() if (verdict := _VERDICT_WORDS.get(word.lower())) is not None), None)
+    return next((verdict for word in said.values() if (verdict := VERDICTS.get(word.lower())) is not None), None)
 
 
 def is_verdict(text: str) -> bool:
     """Whether a text says no more than what a run came to."""
     word = text.strip().lower()
-    return word in _VERDICT_WORDS or word in _BROKEN
+    return word in VERDICTS or word in _BROKEN
 
 
 def is_limit(reason: Any) -> bool:

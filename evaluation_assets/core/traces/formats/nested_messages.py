@@ -9,7 +9,7 @@ A record with several conversations that may belong together, as those of the ag
 import dataclasses
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -31,11 +31,12 @@ from evaluation_assets.core.traces.formats.files.json_values import as_line
 from evaluation_assets.core.traces.formats.files.records import read_records
 from evaluation_assets.core.traces.formats.files.samples import sample_of
 from evaluation_assets.core.traces.formats.isolation import each_own_file
+from evaluation_assets.core.traces.formats.messages.after_history import is_history, next_turn
 from evaluation_assets.core.traces.formats.messages.chat import role_of
 from evaluation_assets.core.traces.formats.messages.message_lists import LISTS
 from evaluation_assets.core.traces.formats.messages.named_speakers import SPEAKERS, may_be_letter, speaker_of
 from evaluation_assets.core.traces.formats.messages.own_counts import confirm_runs
-from evaluation_assets.core.traces.formats.messages.typed_events import are_events
+from evaluation_assets.core.traces.formats.messages.typed_events import are_events, is_known
 from evaluation_assets.core.traces.formats.mixed_records import CONVERSATIONS, WHOLE_DOCUMENTS, Aside
 from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.traces.formats.untyped import at, decoded, first_text, list_in, objects_in, without_none
@@ -53,7 +54,9 @@ _NO_RUN = re.compile(
 )
 """Names of messages that were not exchanged in the run, or that it began with."""
 _PARTS = re.compile(
-    "step|turn|round|iteration|request|call|generation|span|node|message|event|agent|branch|candidate|phase", re.I
+    "step|turn|round|iteration|request|call|generation|span|node|message|event|agent|branch|candidate|phase"
+    "|raw_?response",
+    re.I,
 )
 """Names of lists whose items may be parts of one run."""
 _RUNS = re.compile("result|run|traject|conversation|session|task|case|sample|episode|eval|rollout|chat|trial", re.I)
@@ -180,7 +183,9 @@ class NestedMessages:
             if runs.are_several:
                 return runs.beside({**_model_in(data), **(_task_in(data) if _TRIALS.search(key) else {})})
             kind, run = runs[0]
-            return _Found([(kind, {**_without(data, key), **_with_given(run, data)})])
+            turn, used = next_turn(list_in(run.get("messages")), data) if is_history(key) else ([], ())
+            run = {**run, "messages": [*run["messages"], *turn]} if turn else run
+            return _Found([(kind, {**_without(data, key, *used), **_with_given(run, data)})])
         if not (is_map or _RUNS.search(name)):
             return _Found()
         tasks = [run for key, runs in found.items() for run in runs.beside({"task_id": key})]
@@ -213,11 +218,17 @@ def _records(file: DropFile) -> Iterator[Record | Rejection]:
         yield from read_records(file)
         return
     sessions: dict[str | None, list[Record]] = {}
+    saying: set[str | None] = set()
     for record in read_records(file):
         if isinstance(record, Rejection):
             yield record
         else:
-            sessions.setdefault(_session_of(record.data), []).append(record)
+            session = _session_of(record.data)
+            saying |= {session} if is_known(record.data) else set()
+            sessions.setdefault(session, []).append(record)
+    if saying == {None}:
+        first = next((session for session in sessions if session is not None), None)
+        sessions = {first: sorted(chain.from_iterable(sessions.values()), key=lambda record: record.line)}
     for session, events in sessions.items():
         whole = joined(events)
         data = {"session_id": session, "events": [event for event in whole.data if isinstance(event, dict)]}
@@ -277,12 +288,17 @@ def _preferred(found: dict[str, _Found]) -> dict[str, _Found]:
     if (key := next((key for key in LISTS if key in found), None)) is not None:
         return {key: found[key]}
     longest = max(found, key=lambda key: len(_messages_of(found[key][0][1])))
-    whole = _messages_of(found[longest][0][1])
-    is_one = bool(whole) and all(
-        not runs.are_several and _messages_of(runs[0][1]) == whole[: len(_messages_of(runs[0][1]))]
-        for runs in found.values()
+    is_one = bool(_messages_of(found[longest][0][1])) and all(
+        not runs.are_several and _is_beginning(runs[0][1], found[longest][0][1]) for runs in found.values()
     )
     return {longest: found[longest]} if is_one else found
+
+
+def _is_beginning(run: JsonObject, longest: JsonObject) -> bool:
+    """Whether another run has all messages of a run, and says nothing else of itself."""
+    messages, whole = _messages_of(run), _messages_of(longest)
+    others = (key for key, value in run.items() if value is not messages and key in longest)
+    return messages == whole[: len(messages)] and all(run[key] == longest[key] for key in others)
 
 
 def _with_given(run: JsonObject, beside: JsonObject) -> JsonObject:
@@ -307,5 +323,5 @@ def _task_in(data: JsonObject) -> JsonObject:
     return without_none({key: data.get(key) for key in _TASKS})
 
 
-def _without(data: JsonObject, key: str) -> JsonObject:
-    return {name: value for name, value in data.items() if name != key}
+def _without(data: JsonObject, *keys: str) -> JsonObject:
+    return {name: value for name, value in data.items() if name not in keys}

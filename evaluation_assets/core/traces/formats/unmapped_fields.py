@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 import orjson
 
+from evaluation_assets.core.traces.formats.outcome_words import outcome_of
 from evaluation_assets.core.traces.formats.stated import Comparisons
 from evaluation_assets.core.traces.trajectories.identity import recorded_id
 from evaluation_assets.core.traces.trajectories.images import Images
@@ -42,12 +43,6 @@ casts none: the second span of a call that two instrumentations recorded, a reco
 _HUGE = 1 << 62
 _SHORT = 2000
 """Maximum size in bytes of JSON of a source field that is kept as metadata, such as an id or a few settings."""
-
-
-_OUTCOMES = {
-    "true": True, "yes": True, "1": True, "1.0": True, "pass": True, "passed": True, "false": False, "no": False,
-    "0": False, "0.0": False, "fail": False, "failed": False,
-}  # fmt: skip
 
 
 class UnmappedFields:
@@ -197,7 +192,7 @@ class Fields:
         return next((flag for key in keys if (flag := self._typed(key, bool)) is not None), None)
 
     def outcome(self, *keys: str, also: bool | None = None) -> bool | None:
-        """The first of these fields that says yes or no: a boolean, 0 or 1, or a text of these; else `also`.
+        """The first of these fields that says yes or no: a boolean, 0 or 1, or a word for these; else `also`.
 
         Those that differ are a contradiction.
         """
@@ -362,14 +357,6 @@ def ignore_rest(*objects: Fields) -> None:
     """Mark all that remains of these objects as read: it is redundant or meaningless outside their framework."""
     for fields in objects:
         fields.rest()
-
-
-def outcome_of(value: Any) -> bool | None:
-    """Yes or no, as a boolean, 0 or 1, or a text of these; `None` for other values."""
-    word = value.strip().lower() if isinstance(value, str) else value
-    if isinstance(word, str):
-        return _OUTCOMES.get(word)
-    return bool(word) if isinstance(word, int | float) and word in (0, 1) else None
 
 
 def type_name(value: Any) -> str:

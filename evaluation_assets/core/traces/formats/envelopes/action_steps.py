@@ -15,7 +15,7 @@ from typing import Any
 
 from evaluation_assets.core.traces.formats.base import UnusableRecord
 from evaluation_assets.core.traces.formats.conversation import run_of
-from evaluation_assets.core.traces.formats.endings import is_verdict
+from evaluation_assets.core.traces.formats.envelopes.asked import answers_in, asked_at_start, asked_in
 from evaluation_assets.core.traces.formats.envelopes.envelope import (
     OF_DOCUMENT,
     PARTS,
@@ -24,6 +24,7 @@ from evaluation_assets.core.traces.formats.envelopes.envelope import (
     plain_message,
     without,
 )
+from evaluation_assets.core.traces.formats.envelopes.exchanges import with_exchanges
 from evaluation_assets.core.traces.formats.envelopes.paired_lists import with_steps
 from evaluation_assets.core.traces.formats.envelopes.step_rows import run_of_row, run_with_steps
 from evaluation_assets.core.traces.formats.messages.acts import (
@@ -34,6 +35,7 @@ from evaluation_assets.core.traces.formats.messages.acts import (
     THOUGHTS,
     TOOLS,
     act_in,
+    by_name,
     id_of,
 )
 from evaluation_assets.core.traces.formats.messages.chat import meaning_of
@@ -44,6 +46,7 @@ from evaluation_assets.core.traces.formats.messages.typed_events import (
     messages_of,
     others_in,
     outcome_in,
+    without_streamed,
 )
 from evaluation_assets.core.traces.formats.run_usage import states_usage
 from evaluation_assets.core.traces.formats.stated import ANSWERS
@@ -54,7 +57,7 @@ from evaluation_assets.core.traces.trajectories.model import JsonObject
 _LISTS = (
     "steps", "trajectory", "history", "actions", "episodes", "predicted_trajectory", "tools_called", "toolsCalled",
     "actual_tool_calls", "tool_calls", "toolCalls", "tools_used", "tool_uses", "intermediate_steps", "iterations",
-    "rounds", "agent_steps", "calls", "trace",
+    "tool_invocations", "toolInvocations", "rounds", "agent_steps", "calls", "trace",
 )  # fmt: skip
 _EVENTS = (
     *_LISTS,
@@ -69,19 +72,12 @@ _EVENTS = (
     "dialog",
     "chat",
     "utterances",
+    "exchanges",
+    "interactions",
 )
 _ASKED = ("user", "user_message", "user_input", "human")
 _SAID = (
     "assistant", "agent_response", "assistant_response", "assistant_message", "agent_message", "agent", "bot", "ai",
-)  # fmt: skip
-_TASKS = (
-    "task", "question", "query", "instruction", "goal", "user_input", "user_query", "user_message", "input", "prompt",
-    "request", "objective", "task_description", "problem", "userQuery", "userInput", "userMessage", "intent", "issue",
-)  # fmt: skip
-_ANSWERS = (
-    "final_answer", "final_response", "final_output", "final_result", "actual_output", "actualOutput", "answer",
-    "response", "output", "prediction", "result", "finalAnswer", "finalOutput", "finalResponse", "model_answer",
-    "agent_result", "final_result_response", "output_text", "reply", "final", "generated_answer",
 )  # fmt: skip
 _RENAMED = {
     "expectedOutput": "expected_output", "reference": "expected_output", "completion_time": "duration_s",
@@ -111,19 +107,18 @@ _LOGGED = ("level", "levelname", "log_level", "loglevel", "severity")
 _LEVELS = frozenset("trace debug info notice warn warning error critical fatal".split())
 """What a line of a program's log has: a trace in it is one of functions."""
 _NUMBERS = ("step", "step_number", "step_id", "step_index", "index", "iteration", "round")
-_STARTS = re.compile("start|beg[iu]n|creat|init", re.IGNORECASE)
 _TELLING = ("stop", "finish", "answer", "final_answer", "send_msg_to_user")
 _WHEN = frozenset(("timestamp", "time", "ts", "at", "id", *_NUMBERS))
 _OFFERED = ("parameters", "input_schema", "inputSchema")
 
 
 def _holds(data: Any) -> bool:
-    return _list_of(with_steps(object_in(data))) is not None or _is_exchange_with_calls(data)
+    return _list_of(with_steps(with_exchanges(object_in(data)))) is not None or _is_exchange_with_calls(data)
 
 
 def _list_of(data: JsonObject) -> str | None:
     """The name of the list in a record: one of events, or of actions the one that has most results."""
-    asked = _asked_in(data)
+    asked = asked_in(data)
     listed = ((name, list_in(data.get(name))) for name in _EVENTS)
     spoken = (name for name, items in listed if are_events(items, is_asked=asked is not None) or _are_exchanges(items))
     if (name := next(spoken, None)) is not None:
@@ -234,7 +229,7 @@ def _acts(step: Any) -> Iterator[JsonObject]:
 
 
 def _answered(calls: list[JsonObject], step: Any) -> list[JsonObject]:
-    """Calls with the results that stand beside them: by their IDs, or in their order if none is missing."""
+    """Calls with the results that stand beside them: by their IDs or names, or in their order if none is missing."""
     beside = next((found for name in _BESIDE if (found := at(step, name)) and isinstance(found, list | dict)), [])
     named = [{"id": key, "result": value} for key, value in object_in(beside).items()]
     if named and not all(id_of(call) in beside for call in calls):
@@ -247,7 +242,7 @@ def _answered(calls: list[JsonObject], step: Any) -> list[JsonObject]:
         return [{**_result_in(by_id.get(id_of(call))), **call} for call in calls]
     if len(results) != len(calls):
         return calls
-    return [{**_result_in(result), **call} for call, result in zip(calls, results, strict=True)]
+    return [{**_result_in(result), **call} for call, result in zip(calls, by_name(calls, results), strict=True)]
 
 
 def _result_in(result: Any) -> JsonObject:
@@ -271,15 +266,16 @@ def _conversations(data: JsonObject) -> Iterator[Chat]:
         data = run_with_steps(data[PARTS])
         if not _holds(data):
             raise UnusableRecord("no_trajectory_text", "the rows of the run are not all steps of an agent")
-    data = with_steps(data)
+    data = with_steps(with_exchanges(data))
     name = _list_of(data)
-    answers = {key: text for key in _ANSWERS if (text := first_text(data, key)) and not is_verdict(text)}
-    asked, answered = _asked_in(data), next(iter(answers), None)
+    answers = answers_in(data)
+    asked, answered = asked_in(data), next(iter(answers), None)
     agent = first_text(data, *_AGENTS)
     steps = _with_results(list(objects_in(data[name or ""])))
     if name in _CALLS and any(key in data for key in _BESIDE):
         steps, data = _answered(steps, data), without(data, *_BESIDE)
     has_events = are_events(steps, is_asked=asked is not None)
+    steps = without_streamed(steps) if has_events else steps
     told = None if has_events or answered else _told_with_the_last(steps)
     if told is not None and not any(map(_has_result, _acts(steps[-1]))):
         steps = [*steps[:-1], without(steps[-1], *TOOLS, *CODE, *ARGUMENTS)]
@@ -287,7 +283,7 @@ def _conversations(data: JsonObject) -> Iterator[Chat]:
     if is_spoken:
         exchanged = (message for n, step in enumerate(steps) for message in _exchanged(step, f"step {n}"))
         messages = list(messages_of(steps) if has_events else exchanged)
-        asked = None if any(message["role"] == "user" for message in messages) else asked or _asked_at_start(steps)
+        asked = None if any(message["role"] == "user" for message in messages) else asked or asked_at_start(steps)
     else:
         acted = (_messages(step, f"step {n}", _agent_of(step) or agent) for n, step in enumerate(steps))
         messages = [message for each in acted for message in each]
@@ -318,18 +314,6 @@ def _number_of(step: JsonObject) -> int | None:
     return next((step[name] for name in _NUMBERS if type(step.get(name)) is int), None)
 
 
-def _asked_in(data: JsonObject) -> tuple[str, str] | None:
-    """The field that has the task, and its text."""
-    found = ((name, first_text(data, name) or first_text(data.get(name), *_TASKS, "description")) for name in _TASKS)
-    return next(((name, text) for name, text in found if text), None)
-
-
-def _asked_at_start(events: list[JsonObject]) -> tuple[str, str] | None:
-    """The task that an event names with which a run starts."""
-    starts = (event for kind, those in others_in(events).items() if _STARTS.search(kind) for event in those)
-    return next((asked for event in starts if (asked := _asked_in(event)) is not None), None)
-
-
 def _told_with_the_last(steps: list[JsonObject]) -> str | None:
     """The answer that the last action gives in brackets, as those of WebArena: `stop [paid]`."""
     act = next(_acts(steps[-1]), None) if steps else None
@@ -350,10 +334,17 @@ def _exchanged(step: JsonObject, place: str) -> Iterator[JsonObject]:
     """What a user asked, the calls of the agent with their results, and its answer."""
     if (asked := first_text(step, *_ASKED)) is not None:
         yield plain_message("user", asked)
-    if any(name in step for name in _CALLS):
-        yield from _messages({name: step[name] for name in _CALLS if name in step}, place, None)
+    made = {name: step[name] for name in _CALLS if name in step}
+    called = {} if made else {name: step[name] for name in ("tools",) if any(map(_has_result, _acts_in(step, name)))}
+    if made or called:
+        yield from _messages(made or {_CALLS[0]: called["tools"]}, place, None)
     if (said := first_text(step, *_SAID)) is not None:
-        yield {**without(step, *_ASKED, *_SAID, *_CALLS), **plain_message("assistant", said)}
+        yield {**without(step, *_ASKED, *_SAID, *_CALLS, *called), **plain_message("assistant", said)}
+
+
+def _acts_in(step: JsonObject, name: str) -> Iterator[JsonObject]:
+    """The calls in a list of a step."""
+    return _acts({_CALLS[0]: list(objects_in(step.get(name)))})
 
 
 def _messages(step: JsonObject, place: str, agent: str | None) -> Iterator[JsonObject]:

@@ -72,6 +72,7 @@ def _with_paired(data: JsonObject) -> JsonObject:
             return {**data, "first_observation": next(iter(first[0].values())), name: rest}
         if _are_pairs(items, may_be_chat=name == "history"):
             return {**data, name: list(map(_step_of, items))}
+    data = _with_thoughts(data)
     made = next((name for name in _MADE if _are_texts(data.get(name))), None)
     shown = next((name for name in _SHOWN if isinstance(data.get(name), list)), None)
     if made is None or (shown is None and made != _ALONE):
@@ -93,6 +94,16 @@ def _with_paired(data: JsonObject) -> JsonObject:
     ]
     others = {key: value for key, value in data.items() if key not in (made, shown, said)}
     return {**others, **({"first_observation": first[0]} if first else {}), "steps": steps}
+
+
+def _with_thoughts(data: JsonObject) -> JsonObject:
+    """A record with the thoughts of a list of their own in the actions that are objects, if these are as many."""
+    made = next((name for name in _MADE if any(isinstance(item, dict) for item in list_in(data.get(name)))), None)
+    said = next((name for name in _THOUGHT if made and len(list_in(data.get(name))) == len(data[made])), None)
+    if made is None or said is None or not all(isinstance(item, dict) for item in data[made]):
+        return data
+    actions = [{"thought": thought, **action} for thought, action in zip(data[said], data[made], strict=True)]
+    return {**{key: value for key, value in data.items() if key != said}, made: actions}
 
 
 def _is_shown(item: Any) -> bool:

@@ -4,6 +4,7 @@
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -139,18 +140,29 @@ def _with_lists(messages: Sequence[Any]) -> Iterator[Any]:
         name = next((name for name in names if list_in(at(message, name))), None)
         if is_tool and name is None and all(map(id_of, listed := list_in(at(message, "content")))) and listed:
             name = "content"
-        waiting = [at(call, "id") for call in list_in(at(message, "tool_calls"))] or waiting
+        waiting = list_in(at(message, "tool_calls")) or waiting
         if name is None:
             yield message
             continue
-        results = message[name]
+        results = by_name(waiting, message[name])
         if not is_tool:
             yield {key: value for key, value in message.items() if key != name}
-        in_order = waiting if len(waiting) == len(results) else [None] * len(results)
+        in_order = [at(call, "id") for call in waiting] if len(waiting) == len(results) else [None] * len(results)
         for result, call_id in zip(results, in_order, strict=True):
             shown = next((each for key in ("content", *RESULTS) if (each := at(result, key)) is not None), result)
             failed = {key: result[key] for key in (*ERRORS, *_OUTCOMES[:3], "status") if key in object_in(result)}
             yield {**failed, "role": "tool", "content": as_text(shown), "tool_call_id": id_of(result) or call_id}
+
+
+def by_name(calls: Sequence[Any], results: Sequence[Any]) -> list[Any]:
+    """The results in the order of their calls, if all name the tool that gave them."""
+    asked = [first_text(call, *TOOLS) or first_text(at(call, "function"), "name") for call in calls]
+    given = [first_text(result, *TOOLS) for result in results]
+    of_tool: dict[str | None, list[Any]] = {}
+    for name, result in zip(given, results, strict=True):
+        of_tool.setdefault(name, []).append(result)
+    is_named = None not in asked and Counter(asked) == Counter(given)
+    return [of_tool[name].pop(0) for name in asked] if is_named else list(results)
 
 
 def id_of(call: Any) -> str | None:

@@ -3,6 +3,7 @@
 {"name": "search", "parameters": {"q": 1}}        Llama
 {"tool": "search", "args": {"q": 1}}              prompts of one's own, whose results the user says
 {"thoughts": {...}, "command": {"name": "search", "args": {"q": 1}}}    AutoGPT
+{"state": {...}, "actions": [{"goto": {"url": "https://example.org"}}]}    browser-use, Notte
 [search(q=1), Stock Prices(of=["A"])]             Llama, ToolACE
 GET http://localhost/orders?id=17                 MedAgentBench
 """
@@ -10,8 +11,9 @@ GET http://localhost/orders?id=17                 MedAgentBench
 import ast
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
+from typing import Any
 
 from evaluation_assets.core.traces.formats.files.json_values import as_json
 from evaluation_assets.core.traces.formats.untyped import as_object, at, decoded, first_text, list_in
@@ -20,6 +22,8 @@ from evaluation_assets.core.traces.trajectories.model import JsonObject
 _NAMES = ("name", "tool_name", "tool", "function_name", "action")
 _HOLDERS = ("action", "tool", "tool_call", "function_call", "function", "command")
 """Names of a call inside an object, which has a thought beside it."""
+_SEVERAL = ("actions", "action", "tool_calls", "calls")
+"""Names of a list of calls in an object. Each may have its arguments under its own name."""
 _ARGUMENTS = ("arguments", "parameters", "args", "tool_input", "tool_args", "action_input", "params")
 _THOUGHTS = ("thought", "thoughts", "reasoning")
 _FENCE = re.compile(r"\A\s*```(?:json)?\s*(.*?)\s*```\s*\Z", re.DOTALL)
@@ -38,8 +42,8 @@ _MOST_ENDS = 50
 
 def bare_calls(text: str) -> list[JsonObject]:
     """The calls that a text consists of; empty for any other text."""
-    if (alone := _call_alone(text)) is not None:
-        return [alone]
+    if alone := _calls_alone(text):
+        return alone
     calls: list[JsonObject] = []
     text = text.strip()
     position, goes_on = 1, text.startswith("[")
@@ -55,8 +59,8 @@ def bare_calls(text: str) -> list[JsonObject]:
 
 
 def is_call_alone(text: str) -> bool:
-    """Whether a text is an object with the name and the arguments of one call, or a request of HTTP."""
-    return _call_alone(text) is not None
+    """Whether a text is an object with the names and the arguments of calls, or a request of HTTP."""
+    return bool(_calls_alone(text))
 
 
 def is_request(text: str) -> bool:
@@ -67,7 +71,19 @@ def is_request(text: str) -> bool:
 def thought_beside(text: str) -> str | None:
     """What a model says in an object of why it makes the call."""
     whole = _object(text)
-    return first_text(whole, *_THOUGHTS) or first_text(at(whole, "thoughts"), "text", "reasoning")
+    thought = first_text(whole, *_THOUGHTS) or first_text(at(whole, "thoughts"), "text", "reasoning")
+    if whole is None or thought is not None or not _listed(whole):
+        return thought
+    return "\n".join(_texts_in({key: value for key, value in whole.items() if key not in _SEVERAL})) or None
+
+
+def _texts_in(value: Any) -> Iterator[str]:
+    """The texts in the fields of an object, also one inside it."""
+    for inner in value.values():
+        if isinstance(inner, str) and inner.strip():
+            yield inner
+        elif isinstance(inner, dict):
+            yield from _texts_in(inner)
 
 
 def is_result_told(text: str) -> bool:
@@ -85,11 +101,27 @@ def _object(text: str) -> JsonObject | None:
     return as_object(text if fenced is None else fenced[1])
 
 
-def _call_alone(text: str) -> JsonObject | None:
+def _calls_alone(text: str) -> list[JsonObject]:
     if (request := _REQUEST.fullmatch(text)) is not None:
         body = {} if request[3] is None else {"body": decoded(request[3])}
-        return {"name": request[1], "arguments": {"url": request[2], **body}}
-    return None if (whole := _object(text)) is None else _call(whole)
+        return [{"name": request[1], "arguments": {"url": request[2], **body}}]
+    if (whole := _object(text)) is None:
+        return []
+    return _listed(whole) or ([] if (call := _call(whole)) is None else [call])
+
+
+def _listed(whole: JsonObject) -> list[JsonObject]:
+    """The calls in the list of an object, if all its items are some."""
+    items = next((items for name in _SEVERAL if (items := list_in(whole.get(name)))), [])
+    calls = [(_call(item) or _under_own_name(item)) if isinstance(item, dict) else None for item in items]
+    return [call for call in calls if call is not None] if all(calls) else []
+
+
+def _under_own_name(item: JsonObject) -> JsonObject | None:
+    """A call whose arguments are an object under its name; other names may be there without any."""
+    given = [(name, value) for name, value in item.items() if value is not None]
+    is_call = len(given) == 1 and isinstance(given[0][1], dict) and given[0][0] not in _NAMES
+    return {"name": given[0][0], "arguments": given[0][1]} if is_call else None
 
 
 def _call(whole: JsonObject) -> JsonObject | None:

@@ -7,9 +7,10 @@ from typing import Any
 
 from evaluation_assets.core.traces.formats.images import image_text, states_image
 from evaluation_assets.core.traces.formats.messages.pieces import Piece, Thought, agent_events
+from evaluation_assets.core.traces.formats.outcome_words import outcome_of
 from evaluation_assets.core.traces.formats.run_usage import usage_of_answer
 from evaluation_assets.core.traces.formats.transcript import Asked, Call, Event, Result, Said, as_text, one_line
-from evaluation_assets.core.traces.formats.unmapped_fields import Fields, outcome_of
+from evaluation_assets.core.traces.formats.unmapped_fields import Fields
 from evaluation_assets.core.traces.formats.untyped import first_text, list_in
 from evaluation_assets.core.traces.trajectories.failures import told_in
 from evaluation_assets.core.traces.trajectories.model import Usage
@@ -20,8 +21,9 @@ ROLES = {
     "function": "tool", "observation": "tool", "function_call": "assistant", "tool_call": "assistant",
     "tool_response": "tool", "tool_result": "tool", "tool_output": "tool", "function_response": "tool",
     "function-call": "assistant", "function-response": "tool",
-    "ipython": "tool", "environment": "tool", "bot": "assistant", "chatbot": "assistant", "customer": "user",
-    "client": "user", "caller": "user", "usermessage": "user", "apimessage": "assistant", "agent": "assistant",
+    "ipython": "tool", "environment": "tool", "execution_environment": "tool", "bot": "assistant",
+    "chatbot": "assistant", "customer": "user", "client": "user",
+    "caller": "user", "usermessage": "user", "apimessage": "assistant", "agent": "assistant",
     "api": "assistant",
 }  # fmt: skip
 """Meaning of a message's role or type, in lower case too. Any other role may be the name of an agent."""
@@ -37,6 +39,8 @@ _MEDIA = {
 TEXTS = ("content", "value", "text", "message", "utterance")
 """Fields of a message that hold what it says."""
 
+GUESSED = "speaker_is_guessed"
+"""Field of a message whose speaker may be no agent."""
 _LATENCIES = ("latency_ms", "duration_ms", "latencyMs", "durationMs")
 _FAILED = ("error", "failed", "failure", "incomplete", "timeout")
 _EXITS = ("exit_code", "exitCode", "returncode", "return_code")
@@ -131,8 +135,8 @@ def events_of(
         else:
             said = said_of(message, agent if meaning == "assistant" else role, usage=(usages or {}).get(index))
             if said is not None:
-                if meaning != "assistant":
-                    message.note_speaker(role)
+                if meaning != "assistant" or message.flag(GUESSED):
+                    message.note_speaker(said.agent_id)
                 results = [] if has_results else list(_results_within(message))
                 is_last = meaning_of(_role(messages[index + 1 : index + 2])) != "assistant"
                 if results and said.message and is_last:  # what the agent says with results at hand comes after them

@@ -8,7 +8,13 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from evaluation_assets.core.traces.formats.messages.named_speakers import speaker_of, with_role
+from evaluation_assets.core.traces.formats.messages.dialogue_frames import with_service_calls
+from evaluation_assets.core.traces.formats.messages.named_speakers import (
+    are_strangers,
+    are_user_and_system,
+    speaker_of,
+    with_role,
+)
 from evaluation_assets.core.traces.formats.untyped import decoded, first_text, object_in, objects_in, without_none
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
@@ -40,6 +46,11 @@ _EMPTY = (None, "", [], {})
 
 def as_chat_messages(messages: Iterable[Any]) -> list[Any]:
     """The messages, those of these frameworks as chat messages; a message with several results becomes several."""
+    messages = list(messages)
+    if are_strangers(messages):
+        return [with_role(message, is_guessed=True) for message in messages]
+    if are_user_and_system(messages):
+        return list(with_service_calls(messages))
     return [one for message in messages for one in _as_chat_messages(message)]
 
 

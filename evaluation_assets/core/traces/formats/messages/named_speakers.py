@@ -3,13 +3,21 @@
 {"speaker": "Planner", "content": "I ask the searcher."}
 """
 
-from evaluation_assets.core.traces.formats.messages.chat import ROLES, TEXTS, meaning_of
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from evaluation_assets.core.traces.formats.messages.chat import GUESSED, ROLES, TEXTS, meaning_of
 from evaluation_assets.core.traces.formats.untyped import first_text
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
-SPEAKERS = ("speaker", "agent", "agent_name", "agentName", "role_name")
+_AGENTS = ("agent", "agent_name", "agentName", "role_name")
+SPEAKERS = ("speaker", *_AGENTS)
 _SENDERS = ("sender", "sender_name", "from")
 """As letters have them too, which may be part of what agents work on."""
+_USERS = re.compile(
+    r"(?:human|user|customer)[ _-]?(?:\d+|evaluator|annotator|participant|simulator|tester)", re.IGNORECASE
+)
 _OTHERS = ("role", "Role", "_role", "type", "event", "kind", "value", "level", "levelname", "severity", "logger")
 """Fields of messages with roles, of events, of messages in the ShareGPT form, and of lines that programs log."""
 
@@ -26,9 +34,22 @@ def may_be_letter(message: JsonObject) -> bool:
     return speaker_of(message) is not None and first_text(message, *SPEAKERS) is None
 
 
-def with_role(message: JsonObject) -> JsonObject:
+def are_strangers(messages: Sequence[Any]) -> bool:
+    """Whether all messages name speakers, at least two, of whom none is known to be an agent or its user."""
+    names = [None if not isinstance(one, dict) or first_text(one, *_AGENTS) else speaker_of(one) for one in messages]
+    return len(set(names)) > 1 and all(name is not None and meaning_of(name) not in ROLES.values() for name in names)
+
+
+def are_user_and_system(messages: Sequence[Any]) -> bool:
+    """Whether a user talks with a system, as dialogue data sets call the agent."""
+    names = [(speaker_of(one) or "").lower() if isinstance(one, dict) else "" for one in messages]
+    return set(names) == {"user", "system"} and "system" in names[names.index("user") :]
+
+
+def with_role(message: JsonObject, *, is_guessed: bool = False) -> JsonObject:
     """A message with the role that its speaker is, or else with that of an agent of this name."""
     speaker = speaker_of(message) or ""
-    role = meaning_of(speaker)
+    role = "user" if _USERS.fullmatch(speaker) else meaning_of(speaker)
     known = {"role": role} if role in ROLES.values() else {"role": "assistant", "name": speaker}
+    known |= {GUESSED: True} if is_guessed else {}
     return {**{key: value for key, value in message.items() if key not in (*SPEAKERS, *_SENDERS)}, **known}

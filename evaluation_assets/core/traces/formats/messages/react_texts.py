@@ -39,19 +39,22 @@ _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _ENDED = re.compile(r"^> Finished chain\.\s*$", re.MULTILINE)
 """What LangChain prints at the end of a run."""
 
+_EXAMPLES_END = re.compile(r"\(end of examples?\)\s*\Z", re.IGNORECASE)
+_BEFORE = 40
+"""Characters before a question that may say that the examples end."""
 _TEXTS = ("content", "value", "from", "role")
 
 
-def conversations_in(text: str) -> list[list[JsonObject]]:
+def conversations_in(text: str, question: str | None = None) -> list[list[JsonObject]]:
     """The chat messages of each question in a text, from its first line that begins so.
 
-    Questions are left out if no action on them has an observation.
+    Questions are left out if no action on them has an observation. One is known as `question`, if it is in the text.
     """
     text = _ENDED.sub("", _COLOUR.sub("", text))
     first = _HEAD.search(text)
     conversations: list[list[JsonObject]] = [[]]
     has_acted = False
-    for message in _messages(text[first.start() :] if first is not None else ""):
+    for message in _messages(text[first.start() :] if first is not None else "", question):
         if message["role"] == "user" and has_acted:
             conversations.append([])
             has_acted = False
@@ -134,9 +137,9 @@ def _said(message: Any) -> str:
     return text_of({**object_in(message), "content": at(message, "content") or at(message, "value")})
 
 
-def _messages(text: str) -> Iterator[JsonObject]:
+def _messages(text: str, question: str | None = None) -> Iterator[JsonObject]:
     """The messages of a text; none if no line of it begins like one of ReAct."""
-    parts = list(_parts(text))
+    parts = list(_parts(text, question))
     thoughts: list[str] = []
 
     def said(content: str) -> JsonObject:
@@ -160,12 +163,12 @@ def _messages(text: str) -> Iterator[JsonObject]:
         yield {"role": "assistant", "content": "\n".join(filter(None, thoughts))}
 
 
-def _parts(text: str) -> Iterator[tuple[str, str]]:
+def _parts(text: str, question: str | None) -> Iterator[tuple[str, str]]:
     """What each part of a text begins with, and the rest of it; nothing for what is before the first one.
 
-    A question has a blank line before it: observations quote questions.
+    A question has a blank line before it, or the end of the examples, or is known: observations quote questions.
     """
-    heads = [head for head in _HEAD.finditer(text) if head[1].title() != "Question" or _begins(text, head.start())]
+    heads = [head for head in _HEAD.finditer(text) if head[1].title() != "Question" or _begins(text, head, question)]
     if heads:
         yield "", text[: heads[0].start()].strip()
     for head, end in zip_longest(heads, (head.start() for head in heads[1:])):
@@ -173,8 +176,11 @@ def _parts(text: str) -> Iterator[tuple[str, str]]:
         yield _SHORT.get(kind, kind), text[head.end() : end].strip()
 
 
-def _begins(text: str, start: int) -> bool:
-    return start == 0 or text[max(0, start - 2) : start] == "\n\n"
+def _begins(text: str, head: re.Match[str], question: str | None) -> bool:
+    before = text[max(0, head.start() - _BEFORE) : head.start()]
+    after = text[head.end() : head.end() + len(question or "") + _BEFORE].lstrip()
+    is_known = bool(question) and after.startswith(question or "")
+    return is_known or head.start() == 0 or before.endswith("\n\n") or _EXAMPLES_END.search(before) is not None
 
 
 def _call(action: str, given: str | None) -> JsonObject:

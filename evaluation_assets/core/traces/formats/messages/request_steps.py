@@ -3,14 +3,16 @@
 {"task": "...", "steps": [{"llm_request": {"messages": [...]}, "llm_response": {"content": "..."}}]}
 
 A program may put together again what it asks at each step: new in a request is what comes after the last answer
-in it, without what stood in the one before.
+in it, without what stood in the one before, unless it goes on with that.
 """
 
 from typing import Any
 
+from evaluation_assets.core.traces.formats.messages.bare_calls import is_call_alone
 from evaluation_assets.core.traces.formats.messages.chat import role_of
+from evaluation_assets.core.traces.formats.messages.function_elements import text_of
 from evaluation_assets.core.traces.formats.transcript import as_text
-from evaluation_assets.core.traces.formats.untyped import at, list_in, object_in, objects_in
+from evaluation_assets.core.traces.formats.untyped import at, first_text, list_in, object_in, objects_in
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
 _STEPS = ("steps", "turns", "iterations", "rounds", "interactions", "trajectory", "history", "trace")
@@ -69,7 +71,8 @@ def _joined(requests: list[tuple[list[JsonObject], JsonObject]]) -> list[JsonObj
     before: list[JsonObject] = []
     for asked, answer in requests:
         last = max((place for place, one in enumerate(asked) if role_of(one) == "assistant"), default=-1)
-        new = [one for one in asked[last + 1 :] if one not in before]
+        has_grown = last >= len(before) and asked[: len(before)] == before
+        new = [one for one in asked[last + 1 :] if has_grown or one not in before]
         messages += _as_results(new, messages[-1]) if messages else asked
         messages.append(answer)
         before = asked
@@ -80,7 +83,17 @@ def _as_results(new: list[JsonObject], answer: JsonObject) -> list[JsonObject]:
     """What came after an answer. If it made calls, it is what they gave back, whatever their IDs and who tells it."""
     names = [at(call, "id") for call in list_in(answer.get("tool_calls"))]
     told = [one for one in new if role_of(one) == "tool"]
-    if not names or {at(one, "tool_call_id") for one in told} & set(names):
+    is_written = not names and is_call_alone(text_of(answer))
+    if (not names and not is_written) or {at(one, "tool_call_id") for one in told} & set(names):
         return new
-    shown: list[Any] = [as_text(one.get("content")) for one in new]
-    return [{"role": "tool", "tool_call_id": names[-1], "content": "\n".join(filter(None, shown))}] if new else []
+    shown = "\n".join(filter(None, (_words(one.get("content")) for one in new)))
+    result = {"role": "user"} if is_written else {"role": "tool", "tool_call_id": names[-1]}
+    return [{**result, "content": shown}] if new else []
+
+
+def _words(content: Any) -> str:
+    """The text of a message, with the kinds of its parts that have none."""
+    parts = list_in(content)
+    if not parts or not all(first_text(part, "type") for part in parts):
+        return as_text(content)
+    return "\n".join(first_text(part, "text") or f"[{first_text(part, 'type')}]" for part in parts)

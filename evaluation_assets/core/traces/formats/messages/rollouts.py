@@ -10,7 +10,7 @@ import re
 from typing import Any
 
 from evaluation_assets.core.traces.formats.messages.elements import element_in
-from evaluation_assets.core.traces.formats.unmapped_fields import outcome_of
+from evaluation_assets.core.traces.formats.outcome_words import outcome_of
 from evaluation_assets.core.traces.formats.untyped import object_in
 from evaluation_assets.core.traces.trajectories.model import JsonObject, json_objects
 

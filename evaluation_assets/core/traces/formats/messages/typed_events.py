@@ -13,7 +13,7 @@ from typing import Any
 from evaluation_assets.core.traces.formats.messages.chat import meaning_of
 from evaluation_assets.core.traces.formats.messages.given_beside import given_beside, may_be_tool
 from evaluation_assets.core.traces.formats.transcript import as_text
-from evaluation_assets.core.traces.formats.untyped import at, first_text, objects_in, without_none
+from evaluation_assets.core.traces.formats.untyped import first_text, objects_in, without_none
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
 _KINDS = (
@@ -63,8 +63,20 @@ _RESULT = re.compile(
     r"|(?:agent_)?observ(?:e|ation)"
 )
 """Other kinds of calls and results. Two of them are those of the Responses API."""
+_SAID: dict[str, re.Pattern[str]] = {
+    "user": re.compile(r"(?:user|human|customer)_(?:input|message|query|question|prompt|request)"),
+    "thought": re.compile(
+        r"(?:assistant|agent|model|ai|llm)_(?:thinking|thought|reasoning|reflection)(?:_(?:message|content|text|event))?"
+        r"|(?:thinking|thought|reasoning)_(?:message|content|text|event)"
+    ),
+    "assistant": re.compile(r"(?:assistant|agent|ai|bot)_(?:response|reply|answer|output|message)"),
+}
+"""Other kinds of what is said and thought."""
+_STREAMED = re.compile("(?:^|_)(?:streaming|stream|delta|chunk|partial)(?=_|$)")
+_LEVELS = ("level", "severity", "log_level")
+"""What tells that a message of the system is one that a program logs."""
 _END = re.compile(
-    r"(?:on_)?(?:run|agent|task|session|workflow)_(?:end|ended|finish|finished|complete|completed|done)(?:_event)?"
+    r"(?:on_)?(?:agent_)?(?:run|agent|task|session|workflow)_(?:end|ended|finish|finished|complete|completed|done)(?:_event)?"
 )
 """Kinds of events that may have the answer once more."""
 _NAMES = ("name", "tool", "tool_name", "toolName", "function", "action")
@@ -99,6 +111,7 @@ def are_events(items: Sequence[Any], *, is_asked: bool = False) -> bool:
     """
     if not items or not all(isinstance(item, dict) for item in items):
         return False
+    items = without_streamed(items)
     kinds = list(map(_kind_of, items))
     if {"user", "assistant"} <= set(kinds) <= {"user", "assistant", "system"}:
         return not any(
@@ -106,7 +119,7 @@ def are_events(items: Sequence[Any], *, is_asked: bool = False) -> bool:
         )
     makers = [item for item, kind in zip(items, kinds, strict=True) if _makes_calls(item, kind)]
     calls = list(map(_calls, makers))
-    others = (item for item, kind in zip(items, kinds, strict=True) if kind is None)
+    others = (item for item, kind in zip(items, kinds, strict=True) if kind is None and not _is_logged(item))
     own = sum(map(_gives_back, makers))
     has_results = "result" in kinds or own > 0
     if len(items) + own < _LEAST:
@@ -114,6 +127,22 @@ def are_events(items: Sequence[Any], *, is_asked: bool = False) -> bool:
     if not is_asked and all(map(_is_named_after_tool, items, map(_word_of, items))):
         return False
     return has_results and bool(calls) and all(calls) and not any(first_text(item, *_TEXTS) for item in others)
+
+
+def without_streamed(events: Sequence[Any]) -> list[Any]:
+    """The events without pieces of messages that other events have as a whole."""
+    words = [_normalised(_word_of(event)) for event in events]
+    whole = {word for word in words if not _STREAMED.search(word)}
+    return [
+        event
+        for event, word in zip(events, words, strict=True)
+        if not _STREAMED.search(word) or _STREAMED.sub("", word).strip("_") not in whole
+    ]
+
+
+def is_known(event: Any) -> bool:
+    """Whether an event is of a kind that says something."""
+    return isinstance(event, dict) and _kind_of(event) is not None
 
 
 def others_in(events: Sequence[JsonObject]) -> dict[str, list[JsonObject]]:
@@ -139,6 +168,7 @@ def messages_of(events: Sequence[JsonObject]) -> Iterator[JsonObject]:
     said_last: str | None = None
     for number, item in enumerate(events):
         kind, event = _kind_of(item), _opened(item)
+        words = _words_in(event)
         if kind is None or (kind == "end" and first_text(event, *_TEXTS) == said_last):
             continue
         kind = "assistant" if kind == "end" else kind
@@ -156,7 +186,7 @@ def messages_of(events: Sequence[JsonObject]) -> Iterator[JsonObject]:
             waiting += [(call["id"], call["name"]) for call in calls]
             announced += [(said, call) for call in made]
             if calls:
-                text = first_text(event, *_TEXTS) if kind == "assistant" else None
+                text = words if kind == "assistant" else None
                 yield {**about, **by, "role": "assistant", "content": text, "tool_calls": calls}
             if len(calls) == 1 and _gives_back(item):
                 waiting = [each for each in waiting if each[0] != calls[0]["id"]]
@@ -175,12 +205,23 @@ def messages_of(events: Sequence[JsonObject]) -> Iterator[JsonObject]:
             told.append((said, answered, as_text(shown)))
             yield {**about, **_result_of(event, call_id, among=(*_SHOWN, "error"))}
         else:
-            text = first_text(event, *_TEXTS) or ""
-            said_last = text if kind == "assistant" else said_last
+            text = words or ""
+            said_last = first_text(event, *_TEXTS) if kind == "assistant" else said_last
             speaker = (_word_of(item) or "").lower()
             by = {"name": speaker} if speaker in _HUMANS else by
             said = {"reasoning_content": text} if kind == "thought" else {"content": text}
             yield {**about, **by, "role": "assistant" if kind == "thought" else kind, **said}
+
+
+def _words_in(event: JsonObject) -> Any:
+    """What an event says: a text, or a list of parts with texts and pictures."""
+    parts = event.get("content")
+    is_list = isinstance(parts, list) and bool(parts) and all(first_text(part, "type") for part in parts)
+    return parts if is_list else first_text(event, *_TEXTS)
+
+
+def _is_logged(event: JsonObject) -> bool:
+    return any(isinstance(event.get(key), str) for key in _LEVELS)
 
 
 def _result_of(event: JsonObject, call_id: str | None, *, among: Sequence[str]) -> JsonObject:
@@ -210,6 +251,9 @@ def _opened(event: JsonObject) -> JsonObject:
     content = event.get("content")
     if isinstance(content, dict) and not _IN_CONTENT.isdisjoint(content):
         return {**without_none({key: value for key, value in event.items() if key != "content"}), **content}
+    if event.get("tool_calls") is None and isinstance(event.get("toolCalls"), list):
+        others = {key: value for key, value in event.items() if key != "toolCalls"}
+        event = {**others, "tool_calls": event["toolCalls"]}
     call = next((call for key in CALLS if isinstance(call := event.get(key), dict)), None)
     event = event if call is None or event.get("tool_calls") else {**event, "tool_calls": [call]}
     inner = next((value for key in _DATA if isinstance(value := event.get(key), dict)), {})
@@ -232,16 +276,24 @@ def _kind_of(event: JsonObject) -> str | None:
         event = _opened(event)
         is_call = any(event.get(key) is not None for key in _ARGUMENTS)
         return "call" if is_call else "result" if any(event.get(key) is not None for key in _GIVEN_BACK) else None
-    word = re.sub(r"(?<=[a-z])(?=[A-Z])|[.-]", "_", kind or "").lower()
+    word = _normalised(kind)
     other = "call" if _CALL.fullmatch(word) else "result" if _RESULT.fullmatch(word) else None
+    other = other or next((meaning for meaning, words in _SAID.items() if words.fullmatch(word)), None)
     known = _MEANINGS.get(word) or other or _MEANINGS.get(first_text(event, "role") or "")
+    if known == "system" and _is_logged(event):
+        return None
     if known is None and _is_end(kind):
         return "end" if first_text(_opened(event), *_TEXTS) else None
     return "call" if known is None and _is_named_after_tool(event, kind) else known
 
 
 def _is_end(kind: str | None) -> bool:
-    return _END.fullmatch(re.sub(r"(?<=[a-z])(?=[A-Z])|[.-]", "_", kind or "").lower()) is not None
+    return _END.fullmatch(_normalised(kind)) is not None
+
+
+def _normalised(kind: str | None) -> str:
+    """A kind in lower case, with underscores between its words."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])|[.-]", "_", kind or "").lower()
 
 
 def _is_named_after_tool(event: JsonObject, kind: str | None) -> bool:
@@ -272,15 +324,24 @@ def _was_announced(call: JsonObject, kind: str | None, announced: list[tuple[str
 
 def _calls(item: JsonObject) -> list[JsonObject]:
     event = _opened(item)
-    calls = list(objects_in(event.get("tool_calls"))) or [event]
-    beside = _given_beside(event) or None if calls == [event] else None
+    several = list(objects_in(event.get("tool_calls")))
+    calls = list(map(_flat, several or [event]))
+    beside = None if several else _given_beside(event) or None
     own = _word_of(item) if _is_named_after_tool(event, _word_of(item)) else None
     made = [
         {
             "id": first_text(call, *_IDS),
-            "name": first_text(call, *_NAMES) or first_text(at(call, "function"), "name") or own,
+            "name": first_text(call, *_NAMES) or own,
             "arguments": next((call[key] for key in _ARGUMENTS if call.get(key) is not None), beside),
         }
         for call in calls
     ]
     return made if all(call["name"] for call in made) else []
+
+
+def _flat(call: JsonObject) -> JsonObject:
+    """A call with the name and the arguments that it has in an object of its function."""
+    function = call.get("function")
+    if not isinstance(function, dict):
+        return call
+    return {**function, **{key: value for key, value in call.items() if key != "function"}}

@@ -101,19 +101,22 @@ def _with_bare_calls(messages: list[Any]) -> Iterator[Any]:
     is_parsed = any(at(message, "tool_calls") for message in messages)
     is_told = not is_parsed and _are_results_told(messages)
     waiting: list[JsonObject] = []
-    for message, after in zip(messages, [*messages[1:], None], strict=False):
+    for number, (message, after) in enumerate(zip(messages, [*messages[1:], None], strict=False)):
         if waiting and (results := results_of(waiting, _text(message)[1])):
             yield from ({**_without_text(message), **result} for result in results)
             waiting = []
             continue
         if waiting and is_told and _tells(message):
-            yield {**_without_text(message), "role": "tool", "content": told_result(_text(message)[1])}
+            answered = {"tool_call_id": waiting[-1]["id"]} if len(waiting) > 1 else {}
+            yield {**_without_text(message), **answered, "role": "tool", "content": told_result(_text(message)[1])}
             waiting = []
             continue
         text = _text(message)[1] if role_of(message) == "assistant" and not is_parsed else ""
         is_last = after is None and "=" in text and text.startswith("[")
         is_answered = is_last or role_of(after) == "tool" or (is_told and is_call_alone(text))
         waiting = bare_calls(text) if is_answered else []
+        if len(waiting) > 1 and is_told:
+            waiting = [{"id": f"call {number} {place}", **call} for place, call in enumerate(waiting)]
         if waiting:
             thought = {"reasoning_content": said} if (said := thought_beside(text)) else {}
             yield {**_without_text(message), "role": "assistant", "content": "", "tool_calls": waiting, **thought}

@@ -15,6 +15,7 @@ from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejecti
 from evaluation_assets.core.traces.formats.files.json_values import as_line
 from evaluation_assets.core.traces.formats.files.records import is_document, read_parts, read_records
 from evaluation_assets.core.traces.formats.isolation import each_own_file
+from evaluation_assets.core.traces.formats.spans import monocle
 from evaluation_assets.core.traces.formats.spans.flat_spans import error_of
 from evaluation_assets.core.traces.formats.spans.spool import SpanSpool
 from evaluation_assets.core.traces.formats.spans.transcripts import each_trace
@@ -169,7 +170,7 @@ def _span(data: Any, scope: str, service: str, unmapped: UnmappedFields) -> Span
         for event in fields.objects("events"):
             event.set_aside("timeUnixNano", "time_unix_nano", "droppedAttributesCount")
             events.append(Event(name=event.text("name") or "", attributes=_attributes(event.items("attributes"))))
-        return Span(
+        span = Span(
             id=name,
             trace_id=trace_id,
             parent_id=None if parent is None or not parent.strip("0") else parent,  # Grafana exports zeros for none
@@ -182,6 +183,7 @@ def _span(data: Any, scope: str, service: str, unmapped: UnmappedFields) -> Span
             attributes=_attributes(fields.items("attributes")),
             events=events,
         )
+        return monocle.translated(span)
 
 
 def _is_told(record: Any) -> bool:

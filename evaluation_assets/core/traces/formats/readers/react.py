@@ -1,7 +1,7 @@
 """Transcripts of agents in the manner of ReAct, as text: files, or records with such a text in a field.
 
 A file or record has a run for each question in it. Of a prompt and what was generated for it, those of the prompt are
-examples, except the last.
+examples, except the last. So are all but the one on the question that stands beside such a text in its record.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,7 +15,7 @@ from evaluation_assets.core.traces.formats.isolation import usable
 from evaluation_assets.core.traces.formats.messages.react_texts import conversations_in
 from evaluation_assets.core.traces.formats.readers.openai_messages import trajectory_of
 from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
-from evaluation_assets.core.traces.formats.untyped import object_in
+from evaluation_assets.core.traces.formats.untyped import first_text, object_in
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Trajectory
 
 NAME = "react"
@@ -24,6 +24,7 @@ DETECTION = "texts with lines that begin with 'Action:' or 'Action 1:', and late
 
 
 _GIVEN = ("prompt", "input", "instruction", "context")
+_QUESTIONS = ("question", "query", "task", "goal", "claim", "problem", "instruction")
 _GENERATED = ("output", "completion", "response", "generation", "generated_text", "model_output", "prediction")
 
 
@@ -74,4 +75,14 @@ def _told_in(record: Any) -> tuple[str, list[list[JsonObject]]] | None:
     given, said = (next((each for each in texts if each[0] in names), None) for names in (_GIVEN, _GENERATED))
     if given is not None and said is not None and conversations_in(said[1]):
         return said[0], conversations_in(f"{given[1]}\n{said[1]}")[-1:]
-    return next(((key, conversations) for key, text in texts if (conversations := conversations_in(text))), None)
+    question = (first_text(record, *_QUESTIONS) or "").strip()
+    found = ((key, conversations) for key, text in texts if (conversations := conversations_in(text, question)))
+    return next(((key, _on(question, conversations)) for key, conversations in found), None)
+
+
+def _on(question: str, conversations: list[list[JsonObject]]) -> list[list[JsonObject]]:
+    """Of several conversations, the last one on the question of the record; all if it states none of theirs."""
+    on_it = [
+        messages for messages in conversations if question and str(messages[0].get("content")).startswith(question)
+    ]
+    return on_it[-1:] if len(conversations) > 1 and on_it else conversations

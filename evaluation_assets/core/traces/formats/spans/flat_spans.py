@@ -8,7 +8,7 @@ exporter of Go's SDK that prints spans has names of its own, as has the table of
 from collections.abc import Iterator
 from typing import Any
 
-from evaluation_assets.core.traces.formats.spans import logfire
+from evaluation_assets.core.traces.formats.spans import logfire, monocle
 from evaluation_assets.core.traces.formats.spans.tree import Event, Span
 from evaluation_assets.core.traces.formats.times import seconds_of
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
@@ -125,7 +125,7 @@ def flat_span(data: JsonObject, unmapped: UnmappedFields) -> Span:
         service = resource.object("attributes").text("service.name")
         resource.object("attributes").rest()
         resource.set_aside("schema_url")
-        return Span(
+        span = Span(
             id=_bare(context.name("span_id", "spanId")) or "",
             trace_id=_bare(context.name("trace_id", "traceId")) or "",
             parent_id=_bare(fields.name("parent_id", "parent_span_id", "parentSpanId")),
@@ -138,6 +138,7 @@ def flat_span(data: JsonObject, unmapped: UnmappedFields) -> Span:
             attributes=attributes,
             events=events,
         )
+        return monocle.translated(span)
 
 
 def _bare(name: str | None) -> str | None:

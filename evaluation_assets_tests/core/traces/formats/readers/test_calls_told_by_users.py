@@ -7,7 +7,7 @@ import orjson
 import pytest
 
 from evaluation_assets_tests.core.traces.formats.readers.summaries import calls_and_errors, summary_of, written
-from evaluation_assets_tests.core.traces.formats.reading import trajectories
+from evaluation_assets_tests.core.traces.formats.reading import calls_of, trajectories
 
 
 def _chat(*contents: str) -> dict[str, Any]:
@@ -64,3 +64,45 @@ def test_one_call_is_enough_if_the_user_says_its_result(tmp_path: Path, label: s
 def test_results_of_calls_in_a_form_of_their_own_are_doubtful(tmp_path: Path, label: str) -> None:
     chat = _chat("Is there a lamp?", "<tool>find</tool><args>lamp</args>", f"{label}: 1 lamp", "Yes.")
     assert summary_of(written(tmp_path, chat)).trust == "doubtful"
+
+
+ACTED = (
+    '{"state": {"memory": "I begin.", "next_goal": "I open it.", "seen": []}, "actions": [{"goto": {"url": "/a"}}]}',
+    '{"thinking": "Now both.", "action": [{"fill": {"n": 2, "text": "b"}, "click": null}, {"click": {"n": 3}}]}',
+    '{"state": {"memory": "I know."}, "actions": [{"done": {"text": "It is 4."}}]}',
+)
+
+
+def test_actions_of_browsers_may_be_a_list_with_their_arguments_under_their_names(tmp_path: Path) -> None:
+    chat = _chat("What is there?", ACTED[0], "Opened /a.", ACTED[1], "Filled and clicked.", ACTED[2])
+    path = written(tmp_path, chat)
+    (run,) = trajectories(path)
+    assert calls_of(run) == [
+        ("goto", {"url": "/a"}, "Opened /a."),
+        ("fill", {"n": 2, "text": "b"}, None),
+        ("click", {"n": 3}, "Filled and clicked."),
+        ("done", {"text": "It is 4."}, None),
+    ]
+    assert len(run.turns) == 1 and "I begin.\nI open it." in run.text and "Now both." in run.text
+
+
+def test_all_that_comes_after_such_an_action_in_the_next_request_is_its_result(tmp_path: Path) -> None:
+    asked: list[Any] = [{"role": "user", "content": "What is there?"}]
+    page = [{"type": "text", "text": "A page."}, {"type": "image_url", "image_url": {"url": "removed"}}]
+    answers = [{"role": "assistant", "content": content} for content in ACTED]
+    steps: list[Any] = []
+    for answer in answers:
+        steps.append({"llm_calls": [{"messages_in": list(asked), "message_out": answer}]})
+        asked += [answer, {"role": "user", "content": "Opened it."}, {"role": "user", "content": page}]
+    (run,) = trajectories(written(tmp_path, {"steps": steps}))
+    assert [shown for _, _, shown in calls_of(run)] == [
+        "Opened it.\nA page.\n[image_url]", None, "Opened it.\nA page.\n[image_url]", None
+    ]  # fmt: skip
+    assert len(run.turns) == 1
+
+
+@pytest.mark.parametrize("actions", ['["buy", "sell"]', '[{"buy": 3}]', '[{"buy": {"n": 1}, "sell": {"n": 2}}]', "[]"])
+def test_other_lists_of_actions_are_what_the_agent_says(tmp_path: Path, actions: str) -> None:
+    said = f'{{"actions": {actions}}}'
+    (run,) = trajectories(written(tmp_path, _chat("Plan.", said, "Go on.", said, "And then?", "Nothing.")))
+    assert (len(run.turns), list(run.calls)) == (3, [])

@@ -73,7 +73,7 @@ def test_other_counts_of_a_record_are_compared(tmp_path: Path, name: str, about:
 @pytest.mark.parametrize(
     "run",
     [
-        {"turns": [{"user": "Is order 7 paid?", "agent": "It is.", "tools": [ACT]}]},
+        {"turns": [{"user": "Is order 7 paid?", "agent": "It is.", "tool_log": [ACT]}]},
         {"task": "Pay.", "steps": [{**ACT, "children": [ACT]}]},
         {"messages": CHAT[:1] + CHAT[3:], "trajectory": [ACT]},
     ],

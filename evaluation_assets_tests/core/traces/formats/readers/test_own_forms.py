@@ -402,3 +402,112 @@ def test_outcome_and_reference_of_tagged_text_may_have_other_names(tmp_path: Pat
 def test_calls_in_json_of_a_text_are_doubted(tmp_path: Path) -> None:
     said = '{"role": "assistant", "tool_calls": [{"function": {"name": "look_up", "arguments": "{}"}}]}'
     assert summary_of(written(tmp_path, texts(("user", TASK), ("assistant", said)))).trust == "doubtful"
+
+
+@pytest.mark.parametrize(
+    ("beside", "task"),
+    [
+        ({"user_prompt": TASK}, TASK),
+        ({"initialQuery": TASK}, TASK),
+        ({"task": TASK, "user_prompt": "You are asked this."}, TASK),
+        ({"user_prompt": TASK, "original_question": "Is it?"}, ""),
+        ({"system_prompt": TASK}, ""),
+    ],
+)
+def test_what_was_asked_may_have_a_name_of_two_words(tmp_path: Path, beside: JsonObject, task: str) -> None:
+    step = {"step_number": 1, "tool_name": "look_up", "tool_args": {"order": 7}, "result": "paid"}
+    path = written(tmp_path, {**beside, "agent_model_name": "model-a", "steps": [step], "final_result": "It is."})
+    (run,) = trajectories(path)
+    assert (run.task, calls_of(run), run.agents[0].model) == (task, CALLS, "model-a")
+
+
+@pytest.mark.parametrize(
+    ("beside", "answer"),
+    [
+        ({"final_message": "It is."}, "It is."),
+        ({"agentReply": "It is."}, "It is."),
+        ({"answer": "It is.", "model_text": "Hm."}, "It is."),
+        ({"final_message": "It is.", "bot_reply": "Yes."}, None),
+    ],
+)
+def test_the_answer_may_have_a_name_of_two_words(tmp_path: Path, beside: JsonObject, answer: str | None) -> None:
+    call = {"name": "look_up", "args": {"order": 7}, "ordinal": 0, "result": "paid"}
+    (run,) = trajectories(written(tmp_path, {"prompt": TASK, "tool_invocations": [call], **beside}))
+    assert (run.task, calls_of(run), run.final_answer) == (TASK, CALLS, answer)
+
+
+def test_raw_responses_of_one_run_are_no_runs(tmp_path: Path) -> None:
+    said = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "It is."}]}
+    call = {"type": "function_call", "call_id": "c", "name": "look_up", "arguments": "{}"}
+    with pytest.raises(Exception, match="no supported format"):
+        read(written(tmp_path, {"input": TASK, "raw_responses": [{"output": [call]}, {"output": [said]}]}))
+
+
+def test_thoughts_may_be_a_list_beside_actions_that_are_objects(tmp_path: Path) -> None:
+    acts = [{"tool": "look_up", "args": {"order": 7}}, {"tool": "stop", "args": {}}]
+    record = {"question": TASK, "thoughts": ["I look.", "Done."], "actions": acts, "observations": ["paid", "end"]}
+    (run,) = trajectories(path := written(tmp_path, {**record, "answer": "It is."}))
+    assert calls_of(run) == [*CALLS, ("stop", {}, "end")]
+    assert [run.piece(step.thought) for step in run.steps if step.thought] == ["I look.", "Done."]
+    assert summary_of(path).trust == "complete"
+
+
+@pytest.mark.parametrize("result", [{"result": "paid"}, {}])
+def test_tools_of_an_exchange_are_calls_if_they_gave_something_back(tmp_path: Path, result: JsonObject) -> None:
+    first = {"user": TASK, "assistant": "It is.", "tools": [{"name": "look_up", "args": {"order": 7}, **result}]}
+    (run,) = trajectories(written(tmp_path, {"turns": [first, {"user": "Thanks.", "assistant": "Bye.", "tools": []}]}))
+    assert (calls_of(run), len(run.turns)) == (CALLS if result else [], 2)
+
+
+NAMED = [{"name": "mail", "result": "sent"}, {"name": "look_up", "result": "paid"}]
+BOTH = [{"name": "look_up", "args": {"order": 7}}, {"name": "mail", "args": {"to": "Ada"}}]
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"task": TASK, "steps": [{"tool_calls": BOTH, "tool_results": NAMED}]},
+        {"messages": [ASKED, {"role": "assistant", "tool_calls": BOTH}, {"role": "tool", "results": NAMED}, SAID]},
+    ],
+)
+def test_results_in_another_order_belong_to_the_calls_of_the_tools_that_they_name(
+    tmp_path: Path, record: JsonObject
+) -> None:
+    (run,) = trajectories(written(tmp_path, record))
+    assert calls_of(run) == [*CALLS, ("mail", {"to": "Ada"}, "sent")]
+
+
+def test_runs_of_several_models_are_not_one_although_they_say_the_same(tmp_path: Path) -> None:
+    runs = {name: {"messages": [ASKED, SAID], "success": name == "model-a"} for name in ("model-a", "model-b")}
+    with pytest.raises(Exception, match="no supported format"):
+        read(written(tmp_path, {name.replace("-", "_"): run for name, run in runs.items()}))
+
+
+def test_what_was_asked_may_stand_in_inputs(tmp_path: Path) -> None:
+    act = {"tool": "look_up", "input": {"order": 7}, "output": "paid"}
+    (run,) = trajectories(
+        written(tmp_path, {"inputs": {"question": TASK}, "outputs": {"answer": "It is.", "steps": [act]}})
+    )
+    assert (run.task, calls_of(run), run.final_answer) == (TASK, CALLS, "It is.")
+
+
+@pytest.mark.parametrize(("asked", "said"), [("query", "response"), ("input", "output"), ("question", "answer")])
+@pytest.mark.parametrize("name", ["turns", "exchanges"])
+def test_turns_may_be_questions_with_their_answers(tmp_path: Path, name: str, asked: str, said: str) -> None:
+    first = {asked: TASK, said: "It is.", "tool_calls": [{"name": "look_up", "args": {"order": 7}, "result": "paid"}]}
+    path = written(tmp_path, {"session": "s", name: [first, {asked: "And 8?", said: "No.", "tool_calls": []}]})
+    (run,) = trajectories(path)
+    assert ([turn.user_message for turn in run.turns], calls_of(run)) == ([TASK, "And 8?"], CALLS)
+    assert summary_of(path).trust == "complete"
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"task": "Pay all orders.", "turns": [{"input": "You are a clerk. Pay.", "output": "I look."}]},
+        {"turns": [{"tool": "search", "query": "order 7", "response": "paid"}]},
+    ],
+)
+def test_requests_to_a_model_and_calls_are_no_turns_of_a_user(tmp_path: Path, record: JsonObject) -> None:
+    with pytest.raises(Exception, match="no supported format"):
+        read(written(tmp_path, record))

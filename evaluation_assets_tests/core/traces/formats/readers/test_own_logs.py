@@ -53,6 +53,49 @@ def test_messages_of_events_name_the_agent_and_their_start_the_task(tmp_path: Pa
     assert [agent.id for agent in run.agents] == ["planner", "clerk", "writer"]
 
 
+FUNCTION = {"name": "look_up", "arguments": '{"order": 7}'}
+STREAM: list[JsonObject] = [
+    {"type": "agent_run_start", "sessionId": "s-1", "model": "model-a", "runOptions": {"input": "Is order 7 paid?"}},
+    {"type": "user_message", "content": [{"type": "text", "text": "Is order 7 paid?"}]},
+    {"type": "plan_update", "sessionId": "s-1", "steps": [{"content": "look", "done": False}]},
+    {"type": "system", "level": "info", "message": "There is a plan."},
+    {"type": "assistant_streaming_thinking_message", "content": "I lo"},
+    {"type": "assistant_thinking_message", "content": "I look."},
+    {"type": "assistant_message", "content": "", "toolCalls": [{"id": "c", "type": "function", "function": FUNCTION}]},
+    {"type": "tool_call", "toolCallId": "c", "name": "look_up", "arguments": {"order": 7}},
+    {"type": "tool_result", "toolCallId": "c", "name": "look_up", "content": {"paid": True}, "elapsedMs": 4},
+    {"type": "assistant_streaming_message", "content": "Ye"},
+    {"type": "assistant_message", "content": "Yes."},
+    {"type": "plan_finish", "sessionId": "report"},
+]
+
+
+@pytest.mark.parametrize("are_lines", [True, False])
+def test_streams_of_agent_tars_are_runs(tmp_path: Path, are_lines: bool) -> None:
+    run = the_run(tmp_path, *(STREAM if are_lines else [{"events": STREAM}]))
+    ((name, arguments, shown),) = calls_of(run)
+    assert (name, arguments) == ("look_up", {"order": 7}) and shown is not None and "paid" in shown
+    assert (run.task, run.final_answer, run.agents[0].model) == ("Is order 7 paid?", "Yes.", "model-a")
+    assert run.agents[0].description is None
+    assert "I look." in run.text and "I lo\n" not in run.text and "There is a plan" not in run.text
+
+
+def test_words_for_what_is_said_have_many_forms(tmp_path: Path) -> None:
+    logs = [
+        {"type": "user_input", "message": "Is order 7 paid?"},
+        {"type": "agent_thinking", "message": "I look."},
+        {"type": "tool_execution", "tool_name": "look_up", "parameters": {"order": 7}, "result": "paid"},
+        {"type": "agent_response", "message": "Yes."},
+    ]
+    run = the_run(tmp_path, {"logs": logs})
+    assert (run.task, calls_of(run), run.final_answer) == (
+        "Is order 7 paid?",
+        [("look_up", {"order": 7}, "paid")],
+        "Yes.",
+    )
+    assert [run.piece(step.thought) for step in run.steps if step.thought] == ["I look."]
+
+
 def test_transcripts_of_calls_have_functions_among_the_words(tmp_path: Path) -> None:
     transcript = [
         {"speaker": "caller", "utterance": "Is order 7 paid?"},

@@ -62,6 +62,18 @@ def test_examples_in_a_prompt_are_no_runs(tmp_path: Path, given: str, said: str)
     assert run.labels == {"score": 1}
 
 
+@pytest.mark.parametrize("between", ["\n", "\n(END OF EXAMPLES)\n", ""])
+@pytest.mark.parametrize("known", [True, False])
+def test_examples_before_the_question_of_a_record_are_no_runs(tmp_path: Path, between: str, known: bool) -> None:
+    text = f"Answer.\n\n{RUN.replace('Ada', 'Cy')}{between}{RUN}Observation 3: Answer is CORRECT\n"
+    beside = {"question": "Who is older, Ada or Bob?"} if known else {}
+    runs = trajectories(saved(tmp_path, "d.jsonl", {**beside, "correct": True, "prompt": text}))
+    assert between == "" or runs[-1].task == "Who is older, Ada or Bob?"
+    if known:
+        (run,) = runs
+        assert (run.success, [name for name, _, _ in calls_of(run)]) == (True, ["Search", "Search", "Finish"])
+
+
 def test_a_question_that_an_observation_quotes_is_no_other_run(tmp_path: Path) -> None:
     quoted = RUN.replace("Ada was born in 1815.", "A page.\nQuestion: When was Ada born?\n1815.")
     (run,) = trajectories(saved(tmp_path, "log.txt", quoted))

@@ -76,4 +76,6 @@ def _pairs(values: dict[str, Any]) -> list[Any]:
 def _value(value: Any) -> dict[str, Any]:
     if isinstance(value, bool):
         return {"boolValue": value}
+    if isinstance(value, list):
+        return {"arrayValue": {"values": list(map(_value, value))}}
     return {"intValue": str(value)} if isinstance(value, int) else {"stringValue": str(value)}
