@@ -49,7 +49,11 @@ def nightly_schedule(evaluation_key: str, cron: str, limit: int = MAX_RUNS_PER_N
         context: dg.ScheduleEvaluationContext, home: HomeResource
     ) -> Iterator[dg.RunRequest | dg.SkipReason]:
         of_day = load_settings(home.home.gate_file).sensors.budget_usd_per_day
-        left = None if of_day is None else left_usd(context.instance, home.home, of_day, datetime.now(UTC))
+        left = (
+            None
+            if of_day is None
+            else left_usd(context.instance, home.home, of_day, datetime.now(UTC), home.key_prefix)
+        )
         if left == 0:
             yield dg.SkipReason(f"too little is left of ${of_day:g} for the day (UTC), or a run may still spend it")
             return
@@ -68,7 +72,7 @@ def nightly_schedule(evaluation_key: str, cron: str, limit: int = MAX_RUNS_PER_N
         for some in runs:
             config, tags = groups[some[0]]
             keys = [f"{context.scheduled_execution_time:%Y-%m-%dT%H:%M}:{drop}" for drop in some]
-            yield request(some, keys, config, dict(tags), budget)
+            yield request(some, keys, config, dict(tags), budget, home.key_prefix)
 
     return nightly_stale_drops
 
