@@ -1,8 +1,9 @@
 """All assets of a drop as one step, of one drop or of many: each step costs a start and events of its own."""
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
+from typing import TypeGuard
 
 import dagster as dg
 
@@ -19,13 +20,13 @@ from evaluation_assets.defs.drop_config import DropConfig
 from evaluation_assets.defs.drop_run import DropRun
 from evaluation_assets.defs.evaluation import Evaluation
 from evaluation_assets.defs.freshness import REPORT
-from evaluation_assets.defs.names import EVALUATE, EVALUATE_DROP, EVALUATED, OVER_BUDGET_TAG, RETRY_TAG
+from evaluation_assets.defs.names import BLOCKED, EVALUATE, EVALUATE_DROP, EVALUATED, OVER_BUDGET_TAG, RETRY_TAG
 from evaluation_assets.defs.partitions import DROPS, check_of_drops
 from evaluation_assets.defs.results import explained
 from evaluation_assets.defs.storage_outage import is_outage
 from evaluation_assets.resources.asset_keys import unprefixed, unprefixed_checks
 from evaluation_assets.resources.check_outcomes import record_outcome
-from evaluation_assets.resources.dagster_private import CHECKS_MISSED
+from evaluation_assets.resources.dagster_private import CHECKS_MISSED, PlainFailure
 from evaluation_assets.resources.data_versions import DropRecords
 from evaluation_assets.resources.drop_lock import alone
 from evaluation_assets.resources.drops_done import DropsDone, drops_done, keep_drops_done
@@ -63,7 +64,8 @@ def drop_step(
         check_specs=[_EVALUATED, *(spec for stage in everyday.stages for spec in stage.checks)],
     )
     def evaluate_drop(context: dg.AssetExecutionContext, config: DropConfig, home: HomeResource) -> Iterator[Event]:
-        drops, failures, over_budget = config.drops or _chosen(context), dict[str, Exception](), False
+        drops, over_budget = config.drops or _chosen(context), False
+        failures, blocked = dict[str, Exception](), list[dg.AssetCheckEvaluation]()
         with explained(InvalidPanel):
             evaluation = asking(config.ask_also) if config.ask_also else everyday
         context.log.addFilter(lambda record: CHECKS_MISSED not in record.getMessage())
@@ -92,6 +94,7 @@ def drop_step(
                     events = _evaluated(evaluation, clips_per_part, drop, records)
                     for event in entered.enter_context(closing(events)):
                         over_budget |= isinstance(event, dg.AssetMaterialization) and "over_budget" in event.metadata
+                        blocked += [event] if _blocks(event) else []
                         yield event
                 behind = records.behind(REPORT)
                 done = done.with_finished(name)
@@ -109,14 +112,8 @@ def drop_step(
                 context.log.error(f"{name}: {problem}", exc_info=frames)
         if over_budget:
             context.instance.add_run_tags(context.run.run_id, {OVER_BUDGET_TAG: "true"})
-        if len(drops) == 1 and failures:
-            raise failures[drops[0]]
-        if failures:
-            raise dg.Failure(
-                f"{counted(len(failures), 'drop')} of {len(drops)} failed; the others are evaluated. "
-                + "; ".join(f"{drop}: {problem}" for drop, problem in failures.items()),
-                allow_retries=False,
-            )
+        if failures or blocked:
+            raise _why_failed(drops, failures, blocked)
 
     return evaluate_drop
 
@@ -131,8 +128,32 @@ _EVALUATED = check_of_drops(
 
 def _chosen(context: dg.AssetExecutionContext) -> Sequence[str]:
     if not (context.has_partition_key or context.has_partition_key_range):
-        raise dg.Failure("No drop was chosen. Choose a partition: the name of a drop.", allow_retries=False)
+        raise PlainFailure("No drop was chosen. Choose a partition: the name of a drop.")
     return context.partition_keys
+
+
+def _blocks(event: Event) -> TypeGuard[dg.AssetCheckEvaluation]:
+    """Whether this is a check that fails the run of its drop."""
+    if not isinstance(event, dg.AssetCheckEvaluation) or event.passed:
+        return False
+    return bool(event.blocking) and event.severity == dg.AssetCheckSeverity.ERROR
+
+
+def _why_failed(
+    drops: Sequence[str], failures: Mapping[str, Exception], blocked: Sequence[dg.AssetCheckEvaluation]
+) -> Exception:
+    """What fails the run. Of blocking checks, Dagster itself would say the names, and not what they found."""
+    if len(drops) == 1 and failures:
+        return failures[drops[0]]
+    if failures:
+        return PlainFailure(
+            f"{counted(len(failures), 'drop')} of {len(drops)} failed; the others are evaluated. "
+            + "; ".join(f"{drop}: {problem}" for drop, problem in failures.items()),
+        )
+    told = "; ".join(f"{check.partition}: {check.check_name}: {check.description}" for check in blocked)
+    report = blocked[0].metadata.get("report") if len(drops) == 1 else None
+    links = {} if report is None else {"report": report}
+    return PlainFailure(f"{counted(len(blocked), 'blocking check')} failed. {told}", {BLOCKED: True, **links})
 
 
 def _outcome(problem: Exception | None, behind: Sequence[dg.AssetKey]) -> dg.AssetCheckResult:

@@ -65,6 +65,9 @@ COLLECTED_LABELS = "collected_labels"
 STOPPED = "stopped"
 """Metadata of a failure: why agents stopped (`budget`, `auth`, ...), or `unusable`."""
 
+BLOCKED = "blocked"
+"""Metadata of a failure: drops were evaluated, and failed blocking checks."""
+
 PARTITION_TAG = "dagster/partition"
 """Dagster's own tag of a run that names its partition."""
 

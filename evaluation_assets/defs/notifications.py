@@ -13,7 +13,7 @@ from evaluation_assets.core.report.sinks.webhook import post
 from evaluation_assets.core.system.automation import NotificationSettings
 from evaluation_assets.core.text.counted import counted
 from evaluation_assets.defs.names import EVALUATED, PARTITION_TAG
-from evaluation_assets.defs.step_failures import why_failed
+from evaluation_assets.defs.step_failures import was_blocked, why_failed
 from evaluation_assets.resources.installation import HomeResource
 
 PATIENCE = Patience(attempts=1, timeout=10.0)
@@ -78,8 +78,11 @@ def failure_group_sensor(settings: NotificationSettings) -> dg.SensorDefinition:
 
 
 def reason_of(context: dg.RunFailureSensorContext) -> str | None:
-    """Why the steps of a run failed; what Dagster says of the run where no step did."""
-    return "; ".join(map(why_failed, context.get_step_failure_events())) or context.failure_event.message
+    """Why the steps of a run failed, unless their checks say it; what Dagster says of the run where no step did."""
+    failed = context.get_step_failure_events()
+    if failed and all(was_blocked(event) for event in failed):
+        return None
+    return "; ".join(map(why_failed, failed)) or context.failure_event.message
 
 
 def report_headline(instance: dg.DagsterInstance, run_id: str) -> str | None:

@@ -33,7 +33,7 @@ from evaluation_assets.defs.names import (
     STOPPED,
 )
 from evaluation_assets.defs.partitions import DROPS, SUITES, add_partitions
-from evaluation_assets.defs.step_failures import why_failed
+from evaluation_assets.defs.step_failures import was_blocked, why_failed
 from evaluation_assets.resources.leftovers import remove_leftovers
 from evaluation_assets.resources.sqlite_storage import open_instance
 from evaluation_assets.runs.outcomes import FailedCheck, RunOutcome, Status
@@ -296,17 +296,16 @@ def _status(result: dg.ExecuteInProcessResult) -> tuple[Status, str | None]:
     for event in result.all_events:
         if not event.is_step_failure:
             continue
+        if was_blocked(event):
+            return "check_failed", None
         failure = event.step_failure_data
         if failure.user_failure_data is not None:
             stopped = failure.user_failure_data.metadata.get(STOPPED)
             if stopped is not None and stopped.value == "budget":
                 return "over_budget", failure.user_failure_data.description
-            cause = failure.error and failure.error.cause
-            is_content = cause is not None and cause.cls_name in _OF_THE_CONTENT
+            is_content = failure.error is not None and failure.error.cls_name in _OF_THE_CONTENT
             return "unreadable" if is_content else "unusable", failure.user_failure_data.description
         error = failure.error
-        if error is not None and error.cls_name == "DagsterAssetCheckFailedError":
-            return "check_failed", None
         cause = error.cause if error is not None and error.cause is not None else error
         return "broken", f"{event.step_key}: {' '.join(cause.message.split()) if cause else 'failed'}"
     return "broken", "the run failed before its first step; --verbose shows why"

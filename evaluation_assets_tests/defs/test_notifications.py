@@ -68,6 +68,7 @@ def test_a_regression_is_told_to_the_url(accepted: Workspace, receiver: list[dic
     notify(accepted, accepted.run("s/worse"))
     (message,) = receiver
     assert message["text"].startswith("Regression in s/worse (success 1 of 10 ")
+    assert message["text"].count("success -0.900 on 10 tasks") == 1
     assert ": regression_gate: fail: success -0.900 on 10 tasks" in message["text"]
     assert (message["kind"], message["job"], message["drop"]) == ("regression", "evaluate", "s/worse")
     assert [check["check"] for check in message["checks"]] == [GATE]
