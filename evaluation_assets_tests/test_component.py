@@ -351,6 +351,24 @@ def test_groups_tags_and_owners_are_the_teams_own_and_jobs_stay_whole(project: P
     assert '"renamed"' in (folder / "home" / "drops" / "agent_runs.jsonl").read_text()
 
 
+def test_conditions_of_the_team_start_evaluations_and_promote_no_baseline(project: Path) -> None:
+    eager = "{{ dg.AutomationCondition.eager() }}"
+    folder = component(project, home="home", translation={"automation_condition": eager})
+    definitions, drop = loaded(project), folder / "home" / "drops" / "assistants.jsonl"
+    with dg.DagsterInstance.ephemeral() as instance:
+        before = dg.evaluate_automation_conditions(definitions, instance)
+        shutil.copy(SAMPLE, drop)
+        instance.add_dynamic_partitions("drops", ["assistants"])
+        ticked = dg.evaluate_automation_conditions(definitions, instance, cursor=before.cursor)
+        drops_of = {key: ticked.get_requested_partitions(dg.AssetKey(key)) for key in ("clips", "baseline")}
+        assert drops_of == {"clips": {"assistants"}, "baseline": set()}
+        clips = [dg.AssetKey(key) for key in ("raw_trajectories", "preprocessed_trajectories", "clips")]
+        job = definitions.resolve_implicit_global_asset_job_def()
+        assert job.execute_in_process(partition_key="assistants", asset_selection=clips, instance=instance).success
+    conditions = {spec.key.path[0]: spec.automation_condition for spec in definitions.resolve_all_asset_specs()}
+    assert conditions["baseline"] is None and conditions["task_metrics"] is not None
+
+
 @pytest.mark.slow
 def test_all_keys_begin_with_the_prefix_of_the_project(project: Path) -> None:
     """Jobs, sensors, schedules, checks, tables over all drops and staleness know the keys as they are shown."""
