@@ -1,6 +1,6 @@
 """All assets of a drop as one step, of one drop or of many: each step costs a start and events of its own."""
 
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence, Set
 from contextlib import closing
 from dataclasses import replace
 from typing import TypeGuard
@@ -24,6 +24,7 @@ from evaluation_assets.defs.names import BLOCKED, EVALUATE, EVALUATE_DROP, EVALU
 from evaluation_assets.defs.partitions import DROPS, check_of_drops
 from evaluation_assets.defs.results import explained
 from evaluation_assets.defs.storage_outage import is_outage
+from evaluation_assets.defs.upstream import missing_upstream
 from evaluation_assets.resources.asset_keys import unprefixed, unprefixed_checks
 from evaluation_assets.resources.check_outcomes import record_outcome
 from evaluation_assets.resources.dagster_private import CHECKS_MISSED, PlainFailure
@@ -132,6 +133,17 @@ def _chosen(context: dg.AssetExecutionContext) -> Sequence[str]:
     return context.partition_keys
 
 
+def _check_upstream(drop: DropRun, records: DropRecords, made: Set[dg.AssetKey]) -> None:
+    """Tables that were never written read as empty: an asset alone would be made of nothing, and look as if it were."""
+    parents = {key: records.upstream_of(key) for key in drop.assets}
+    if missing := missing_upstream(parents, made, drop.home, drop.key):
+        asset, needed = next(iter(sorted(missing.items())))
+        raise PlainFailure(
+            f"{asset} needs {', '.join(needed)}, which this drop does not have. Materialise everything upstream of it "
+            f"too, or run the job {EVALUATE}."
+        )
+
+
 def _blocks(event: Event) -> TypeGuard[dg.AssetCheckEvaluation]:
     """Whether this is a check that fails the run of its drop."""
     if not isinstance(event, dg.AssetCheckEvaluation) or event.passed:
@@ -177,6 +189,7 @@ def _evaluated(
     """Run the stages for one drop, write its tables, and record them."""
     levels = evaluation.levels
     chosen = [stage for stage in evaluation.stages if stage.is_chosen(drop)]
+    _check_upstream(drop, records, frozenset[dg.AssetKey]().union(*(stage.keys for stage in chosen)))
     first_level = next((stage for stage in chosen if stage in levels), None)
     try:
         for stage in chosen:

@@ -2,7 +2,7 @@
 
 import os
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -34,12 +34,13 @@ from evaluation_assets.defs.names import (
 )
 from evaluation_assets.defs.partitions import DROPS, SUITES, add_partitions
 from evaluation_assets.defs.step_failures import was_blocked, why_failed
+from evaluation_assets.defs.upstream import missing_upstream
 from evaluation_assets.resources.leftovers import remove_leftovers
 from evaluation_assets.resources.sqlite_storage import open_instance
 from evaluation_assets.runs.outcomes import FailedCheck, RunOutcome, Status
 from evaluation_assets.runs.own_loop import run_here
 from evaluation_assets.runs.progress import RunProgress
-from evaluation_assets.runs.selection import assets_of, missing_upstream
+from evaluation_assets.runs.selection import assets_of
 from evaluation_assets.runs.stop import Stop
 
 _OF_THE_CONTENT = ("InvalidDrop", "UnreadableDrop")
@@ -261,7 +262,9 @@ def _run(
     stop: Stop,
 ) -> RunOutcome:
     job, selection = _job(definitions, options)
-    if missing := missing_upstream(definitions, home, drop.key, selection or ()):
+    graph = definitions.resolve_asset_graph()
+    parents = {key: graph.get(key).parent_keys for key in selection or ()}
+    if missing := missing_upstream(parents, set(parents), home, drop.key):
         return RunOutcome(drop, "unusable", _without_upstream(home, missing, drop, options), (), {})
     with _stoppable(instance, progress, stop) as run_id:
         result = job.execute_in_process(
@@ -321,7 +324,9 @@ def _job(definitions: dg.Definitions, options: RunOptions) -> tuple[dg.JobDefini
     return definitions.resolve_implicit_global_asset_job_def(), selection
 
 
-def _without_upstream(home: Installation, missing: Mapping[str, Sequence[str]], drop: Drop, options: RunOptions) -> str:
+def _without_upstream(
+    home: Installation, missing: Mapping[str, Collection[str]], drop: Drop, options: RunOptions
+) -> str:
     asset, parents = next(iter(missing.items()))
     todo = f"Include everything upstream: --select '+{asset}'"
     if options.judges:
