@@ -122,6 +122,7 @@ class EvaluationComponent(dg.Component, dg.Model, dg.Resolvable):
 
     def build_defs(self, context: dg.ComponentLoadContext) -> dg.Definitions:
         """The definitions of the installation, without an executor: that of the other project holds."""
+        _check_alone(context)
         lake = None if self.lake is None else str(_placed(self.lake, context.path))
         home = Installation.at(str(_placed(self.home, context.path)), lake)
         prepare(home)
@@ -154,6 +155,15 @@ class EvaluationComponent(dg.Component, dg.Model, dg.Resolvable):
                 schedules=made.schedules if self.automation else None,
             ),
             {spec.key: self._shown(spec) for asset in assets for spec in asset.specs},
+        )
+
+
+def _check_alone(context: dg.ComponentLoadContext) -> None:
+    """Two would define resources, jobs and sensors of the same names; Dagster names only the first of these."""
+    if (count := len(context.component_tree.get_all_components(EvaluationComponent))) > 1:
+        raise dg.DagsterInvalidDefinitionError(
+            f"this code location has {count} instances of EvaluationComponent, and may have one. Give each home a code "
+            "location of its own, with another `key_prefix` in `translation`."
         )
 
 

@@ -171,6 +171,15 @@ def test_an_attribute_that_cannot_be_used_is_named(project: Path, attributes: di
     assert said in "".join(traceback.format_exception(problem.value))
 
 
+def test_a_second_home_needs_a_code_location_of_its_own(project: Path) -> None:
+    """Dagster said that two resources are called `home`."""
+    shutil.copytree(component(project, home="home"), project / "src" / "team" / "defs" / "others")
+    with pytest.raises(Exception, match="EvaluationComponent") as problem:
+        loaded(project)
+    told = "".join(traceback.format_exception(problem.value))
+    assert "has 2 instances of EvaluationComponent, and may have one. Give each home a code location of its own" in told
+
+
 AGENT = """
 from pathlib import Path
 
