@@ -160,7 +160,8 @@ class EvaluationComponent(dg.Component, dg.Model, dg.Resolvable):
 
 def _check_alone(context: dg.ComponentLoadContext) -> None:
     """Two would define resources, jobs and sensors of the same names; Dagster names only the first of these."""
-    if (count := len(context.component_tree.get_all_components(EvaluationComponent))) > 1:
+    tree = context.component_tree
+    if tree.is_fully_loaded() and (count := len(tree.get_all_components(EvaluationComponent))) > 1:
         raise dg.DagsterInvalidDefinitionError(
             f"this code location has {count} instances of EvaluationComponent, and may have one. Give each home a code "
             "location of its own, with another `key_prefix` in `translation`."

@@ -23,7 +23,7 @@ from dagster.components.core.package_entry import discover_package_objects
 from dagster.components.scaffold.scaffold import NoParams, get_scaffolder
 
 import evaluation_assets
-from evaluation_assets.component import EvaluationComponent, EvaluationScaffolder
+from evaluation_assets.component import EvaluationComponent, EvaluationInput, EvaluationScaffolder
 from evaluation_assets.core.intake.drops import InvalidDrop, find
 from evaluation_assets.core.judging.panel import panel_of
 from evaluation_assets.core.lake.tables import TABLES
@@ -261,6 +261,19 @@ def defs() -> dg.Definitions:
 """
 
 
+def test_dynamic_partitions_of_the_team_keep_their_name_below_a_prefix(tmp_path: Path) -> None:
+    """In YAML, Dagster has no dynamic partitions; a component that is made in Python may be given them."""
+    customers = dg.DynamicPartitionsDefinition(name="customers")
+    given = EvaluationInput(asset=dg.AssetKey("runs"), partitions_def=customers)
+    made = EvaluationComponent(
+        home=str(tmp_path / "home"),
+        inputs=[given],
+        translation=lambda spec, _: spec.replace_attributes(key=spec.key.with_prefix("evals")),
+    ).build_defs(dg.ComponentTree.for_test().load_context)
+    dropped = made.resolve_asset_graph().get(dg.AssetKey(["evals", "dropped", "runs_dropped"]))
+    assert dropped.partitions_def == customers
+
+
 def test_each_partition_of_an_asset_of_the_team_is_a_drop(project: Path) -> None:
     (project / "src" / "team" / "defs" / "own" / "daily.py").write_text(DAILY)
     days = {"type": "daily", "start_date": "2026-01-01"}
@@ -397,6 +410,14 @@ def test_all_keys_begin_with_the_prefix_of_the_project(project: Path) -> None:
     with dg.DagsterInstance.local_temp() as instance:
         assert asked_for(definitions, instance) == ["assistants"]
         run(definitions, instance, "evaluate", "assistants")
+        assert instance.get_dynamic_partitions("evals/labels/drops") == ["assistants"]
+        assert instance.get_dynamic_partitions("drops") == [], "those of another installation on the instance"
+        graph = definitions.resolve_asset_graph()
+        partitioned = [*graph.asset_nodes, *map(graph.get, graph.asset_check_keys)]
+        assert {each.partitions_def for each in partitioned if each.key.to_user_string().startswith("evals")} == {
+            dg.DynamicPartitionsDefinition(name="evals/labels/drops"),
+            None,
+        }
         made = instance.fetch_materializations(dg.AssetRecordsFilter(asset_key=report), limit=1).records
         assert [record.partition_key for record in made] == ["assistants"]
         checks = definitions.resolve_asset_graph().asset_check_keys

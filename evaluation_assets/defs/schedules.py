@@ -61,7 +61,7 @@ def nightly_schedule(evaluation_key: str, cron: str, limit: int = MAX_RUNS_PER_N
         waiting = list(islice(stale(context.instance, home.home, drops, evaluation_key, home.key_prefix), limit))
         if not waiting:
             yield dg.SkipReason("no drop is stale")
-        add_partitions(context.instance, DROPS, [drop.key for drop in waiting])
+        add_partitions(context.instance, DROPS, [drop.key for drop in waiting], home.key_prefix)
         most = DROPS_PER_RUN if len(waiting) > _RUNS_OF_ONE else 1
         groups = {
             drop.key: (step_config(context.instance, drop.key, home.key_prefix), tuple(run_tags(drop).items()))
@@ -126,7 +126,7 @@ def suites_schedule(cron: str, settings: NightlyRunSettings) -> dg.ScheduleDefin
             context.log.warning(problem)
         if not usable:
             yield dg.SkipReason("no usable suite")
-        add_partitions(context.instance, SUITES, usable)
+        add_partitions(context.instance, SUITES, usable, home.key_prefix)
         for suite in usable:
             yield dg.RunRequest(
                 run_key=f"suites {context.scheduled_execution_time:%Y-%m-%dT%H:%M}:{suite}",

@@ -18,7 +18,7 @@ from evaluation_assets.defs.evaluation_runs import past_evaluations, pending, re
 from evaluation_assets.defs.freshness import evaluated
 from evaluation_assets.defs.lost_drops import explained, give_back, given_up
 from evaluation_assets.defs.names import EVALUATE, NEW_DROPS, SENSOR_TAG
-from evaluation_assets.defs.partitions import DROPS, add_partitions
+from evaluation_assets.defs.partitions import DROPS, add_partitions, known_partitions
 from evaluation_assets.resources.installation import HomeResource
 from evaluation_assets.resources.seen_drops import SeenDrops
 
@@ -61,9 +61,9 @@ def new_drops(context: dg.SensorEvaluationContext, home: HomeResource) -> dg.Sen
         ask_tomorrow(instance, memory, now := datetime.now(UTC), home.key_prefix)
         left = left_usd(instance, home.home, limit, now, home.key_prefix)
     seen = memory.read(scanned.drops)
-    known = instance.get_dynamic_partitions(DROPS.name or "")
+    known = known_partitions(instance, DROPS, home.key_prefix)
     if removed := {key for key, each in seen.items() if each.scored_stamp}.difference(known):
-        add_partitions(instance, DROPS, removed)
+        add_partitions(instance, DROPS, removed, home.key_prefix)
     size = drops_per_run(list(past_evaluations(instance)), DROPS_PER_RUN)
     asked, most = pending(instance, {SENSOR_TAG: NEW_DROPS}), runs_at_a_time(instance) + RUNS_AHEAD
     room = max(0, min(MAX_RUNS_PER_TICK, most - asked))
@@ -99,7 +99,7 @@ def new_drops(context: dg.SensorEvaluationContext, home: HomeResource) -> dg.Sen
         lost = f"; {explained(lost)}" if lost else ""
         why = f"none ready to run{unsettled}{waiting}{lost}" if unsettled or waiting or lost else "none new or changed"
         return dg.SkipReason(f"{counted(len(scanned.drops), 'drop')}, {why}")
-    add_partitions(instance, DROPS, list(look.to_run))
+    add_partitions(instance, DROPS, list(look.to_run), home.key_prefix)
     return dg.SensorResult(run_requests=requests, cursor=cursor)
 
 
