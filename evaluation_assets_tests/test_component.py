@@ -220,7 +220,7 @@ def test_what_an_asset_of_the_team_produces_is_evaluated(project: Path) -> None:
     with dg.DagsterInstance.ephemeral() as instance:
         both = definitions.resolve_implicit_global_asset_job_def()
         assert both.execute_in_process(instance=instance, asset_selection=[runs, dropped]).success
-        instance.add_dynamic_partitions("drops", ["agent_runs"])
+        assert instance.get_dynamic_partitions("drops") == ["agent_runs"], "nobody needs to wait for the sensor"
         job = definitions.resolve_job_def("evaluate")
         assert job.execute_in_process(partition_key="agent_runs", instance=instance).success
     assert evaluation_assets.load_home(folder / "home").drops == ["agent_runs"]

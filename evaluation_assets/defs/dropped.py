@@ -20,6 +20,7 @@ from evaluation_assets.core.intake.drops import InvalidDrop, why_unusable
 from evaluation_assets.core.lake.stored import publish_bytes
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.defs import groups
+from evaluation_assets.defs.partitions import DROPS, add_partitions
 from evaluation_assets.resources.asset_keys import owned_key
 from evaluation_assets.resources.installation import HomeResource
 
@@ -60,6 +61,7 @@ def dropped_asset(
         partition = context.partition_key if context.has_partition_key else None
         trajectories = path or context.load_asset_value(upstream, partition_key=partition)
         key = write(home.home, drop if partition is None else f"{drop}/{partition}", trajectories)
+        add_partitions(context.instance, DROPS, [key], home.key_prefix)
         return dg.MaterializeResult(metadata={"drop": key}, data_version=dg.DataVersion("of each drop"))
 
     return dropped
