@@ -235,6 +235,24 @@ def test_a_file_that_an_asset_of_the_team_writes_is_evaluated(project: Path) -> 
     assert (folder / "home" / "drops" / "today.jsonl").read_bytes() == SAMPLE.read_bytes()
 
 
+def test_the_first_drop_of_an_input_makes_no_other_stale(project: Path) -> None:
+    folder = component(project, home="home", inputs=[{"asset": "customers", "path": "runs.jsonl", "drop": "today"}])
+    definitions = loaded(project)
+    for file in (folder / "runs.jsonl", folder / "home" / "drops" / "before.jsonl"):
+        shutil.copy(SAMPLE, file)
+    report = dg.AssetKey("evaluation_report")
+    with dg.DagsterInstance.ephemeral() as instance:
+        instance.add_dynamic_partitions("drops", ["before"])
+        evaluate = definitions.resolve_job_def("evaluate")
+        assert evaluate.execute_in_process(partition_key="before", instance=instance).success
+        job = definitions.resolve_implicit_global_asset_job_def()
+        dropped = [dg.AssetKey(["dropped", "today_dropped"])]
+        assert job.execute_in_process(asset_selection=dropped, instance=instance).success
+        again = job.execute_in_process(partition_key="before", asset_selection=[report], instance=instance)
+    (evaluated,) = (each for each in again.get_asset_check_evaluations() if each.check_name == "evaluated")
+    assert evaluated.passed, evaluated.description
+
+
 def test_a_drop_of_a_suite_may_have_any_name_that_drops_have(project: Path) -> None:
     drop = "support/2026-01-02 03:00"
     folder = component(project, home="home", inputs=[{"asset": "customers", "path": "runs.jsonl", "drop": drop}])
