@@ -12,6 +12,7 @@ from evaluation_assets.core.intake.clips.tool_types import InvalidToolTypes
 from evaluation_assets.core.intake.drops import InvalidDrop
 from evaluation_assets.core.judging.panel import InvalidPanel
 from evaluation_assets.core.lake.stored import DamagedTable, Stream, Unwritable
+from evaluation_assets.core.lake.tables import TABLES
 from evaluation_assets.core.system.cancellation import raise_if_told
 from evaluation_assets.core.text.counted import counted
 from evaluation_assets.core.traces.formats.base import UnreadableDrop
@@ -134,8 +135,12 @@ def _chosen(context: dg.AssetExecutionContext) -> Sequence[str]:
 
 
 def _check_upstream(drop: DropRun, records: DropRecords, made: Set[dg.AssetKey]) -> None:
-    """Tables that were never written read as empty: an asset alone would be made of nothing, and look as if it were."""
-    parents = {key: records.upstream_of(key) for key in drop.assets}
+    """Tables that were never written read as empty: an asset alone would be made of nothing, and look as if it were.
+
+    Checks say what a judge has not answered, and a judge may be asked later.
+    """
+    of_judges = {name for name, table in TABLES.items() if table.per_judge}
+    parents = {key: [each for each in records.upstream_of(key) if each.path[0] not in of_judges] for key in drop.assets}
     if missing := missing_upstream(parents, made, drop.home, drop.key):
         asset, needed = next(iter(sorted(missing.items())))
         raise PlainFailure(
