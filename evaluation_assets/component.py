@@ -27,6 +27,7 @@ from evaluation_assets.core.system.regular_files import is_local
 from evaluation_assets.definitions import build_definitions
 from evaluation_assets.defs.dropped import dropped_asset, write_drop
 from evaluation_assets.defs.freshness import RAW
+from evaluation_assets.defs.regression import BASELINE
 from evaluation_assets.defs.shown import shown_as
 
 Translation = Annotated[
@@ -114,8 +115,14 @@ class EvaluationComponent(dg.Component, dg.Model, dg.Resolvable):
         """
         return write_drop(home, drop, trajectories)
 
+    def _shown(self, spec: dg.AssetSpec) -> dg.AssetSpec:
+        """The asset as your project shows it; with a condition for all assets, each drop would become the baseline."""
+        shown = self.get_asset_spec(spec)
+        return shown.replace_attributes(automation_condition=None) if spec.key == BASELINE else shown
+
     def build_defs(self, context: dg.ComponentLoadContext) -> dg.Definitions:
         """The definitions of the installation, without an executor: that of the other project holds."""
+        _check_alone(context)
         lake = None if self.lake is None else str(_placed(self.lake, context.path))
         home = Installation.at(str(_placed(self.home, context.path)), lake)
         prepare(home)
@@ -147,7 +154,17 @@ class EvaluationComponent(dg.Component, dg.Model, dg.Resolvable):
                 sensors=made.sensors if self.automation else None,
                 schedules=made.schedules if self.automation else None,
             ),
-            {spec.key: self.get_asset_spec(spec) for asset in assets for spec in asset.specs},
+            {spec.key: self._shown(spec) for asset in assets for spec in asset.specs},
+        )
+
+
+def _check_alone(context: dg.ComponentLoadContext) -> None:
+    """Two would define resources, jobs and sensors of the same names; Dagster names only the first of these."""
+    tree = context.component_tree
+    if tree.is_fully_loaded() and (count := len(tree.get_all_components(EvaluationComponent))) > 1:
+        raise dg.DagsterInvalidDefinitionError(
+            f"this code location has {count} instances of EvaluationComponent, and may have one. Give each home a code "
+            "location of its own, with another `key_prefix` in `translation`."
         )
 
 

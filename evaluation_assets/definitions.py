@@ -27,7 +27,8 @@ from evaluation_assets.defs.jobs import (
     send_job,
 )
 from evaluation_assets.defs.lineage import located, readable
-from evaluation_assets.defs.lost_runs import lost_runs
+from evaluation_assets.defs.lost_runs import lost_runs_sensor
+from evaluation_assets.defs.names import JOBS
 from evaluation_assets.defs.notifications import failure_group_sensor, failure_sensor
 from evaluation_assets.defs.regression import regression_assets
 from evaluation_assets.defs.retention import prune_job, prune_schedule
@@ -49,7 +50,8 @@ def build_definitions(
 ) -> dg.Definitions:
     """The assets, checks, jobs and triggers of an installation at `home` with the judges of `panel`.
 
-    `executor` is that of assets that are materialised without a job; jobs run in one process.
+    `executor` is that of assets that are materialised without a job; jobs run in one process. Without one, the
+    definitions are part of another project, which has its own, and runs that are not ours.
     """
     settings, sinks = settings_of(home, panel), load_sinks(home.sinks_file)
     check_for_dagster(settings, home.gate_file)
@@ -61,6 +63,7 @@ def build_definitions(
     clips_per_part = None if panel.asks_in_batches else settings.big_drops.clips_per_part
     step = drop_step(evaluation, asking, clips_per_part)
     root, lake = str(home.root), str(home.lake)
+    jobs = JOBS if executor is None else None
     return dg.Definitions(
         assets=readable(
             [
@@ -92,8 +95,8 @@ def build_definitions(
             new_drops,
             parts_of_big_drops,
             *source_sensors(sources_of(home)),
-            lost_runs,
-            failure_sensor(settings.notifications),
+            lost_runs_sensor(jobs),
+            failure_sensor(settings.notifications, jobs),
             failure_group_sensor(settings.notifications),
         ],
         schedules=[

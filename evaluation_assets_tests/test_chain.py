@@ -189,6 +189,8 @@ def test_an_unreadable_drop_fails_with_its_reason_and_leaves_the_others_alone(in
     failure = next(event for event in result.all_events if event.is_step_failure).step_failure_data
     assert failure.user_failure_data is not None
     assert "bad.jsonl is not valid JSON: line 1, column 1" in (failure.user_failure_data.description or "")
+    assert failure.error is not None and failure.error.to_string().startswith("bad.jsonl is not valid JSON")
+    assert (failure.error.stack, failure.error.cause) == ([], None), "the page of the run shows a sentence"
     assert installation.run("good").success
 
 

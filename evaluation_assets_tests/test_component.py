@@ -23,7 +23,7 @@ from dagster.components.core.package_entry import discover_package_objects
 from dagster.components.scaffold.scaffold import NoParams, get_scaffolder
 
 import evaluation_assets
-from evaluation_assets.component import EvaluationComponent, EvaluationScaffolder
+from evaluation_assets.component import EvaluationComponent, EvaluationInput, EvaluationScaffolder
 from evaluation_assets.core.intake.drops import InvalidDrop, find
 from evaluation_assets.core.judging.panel import panel_of
 from evaluation_assets.core.lake.tables import TABLES
@@ -171,6 +171,15 @@ def test_an_attribute_that_cannot_be_used_is_named(project: Path, attributes: di
     assert said in "".join(traceback.format_exception(problem.value))
 
 
+def test_a_second_home_needs_a_code_location_of_its_own(project: Path) -> None:
+    """Dagster said that two resources are called `home`."""
+    shutil.copytree(component(project, home="home"), project / "src" / "team" / "defs" / "others")
+    with pytest.raises(Exception, match="EvaluationComponent") as problem:
+        loaded(project)
+    told = "".join(traceback.format_exception(problem.value))
+    assert "has 2 instances of EvaluationComponent, and may have one. Give each home a code location of its own" in told
+
+
 AGENT = """
 from pathlib import Path
 
@@ -211,7 +220,7 @@ def test_what_an_asset_of_the_team_produces_is_evaluated(project: Path) -> None:
     with dg.DagsterInstance.ephemeral() as instance:
         both = definitions.resolve_implicit_global_asset_job_def()
         assert both.execute_in_process(instance=instance, asset_selection=[runs, dropped]).success
-        instance.add_dynamic_partitions("drops", ["agent_runs"])
+        assert instance.get_dynamic_partitions("drops") == ["agent_runs"], "nobody needs to wait for the sensor"
         job = definitions.resolve_job_def("evaluate")
         assert job.execute_in_process(partition_key="agent_runs", instance=instance).success
     assert evaluation_assets.load_home(folder / "home").drops == ["agent_runs"]
@@ -224,6 +233,24 @@ def test_a_file_that_an_asset_of_the_team_writes_is_evaluated(project: Path) -> 
     asked = [dg.AssetKey(["dropped", "today_dropped"])]
     assert job.execute_in_process(asset_selection=asked).success
     assert (folder / "home" / "drops" / "today.jsonl").read_bytes() == SAMPLE.read_bytes()
+
+
+def test_the_first_drop_of_an_input_makes_no_other_stale(project: Path) -> None:
+    folder = component(project, home="home", inputs=[{"asset": "customers", "path": "runs.jsonl", "drop": "today"}])
+    definitions = loaded(project)
+    for file in (folder / "runs.jsonl", folder / "home" / "drops" / "before.jsonl"):
+        shutil.copy(SAMPLE, file)
+    report = dg.AssetKey("evaluation_report")
+    with dg.DagsterInstance.ephemeral() as instance:
+        instance.add_dynamic_partitions("drops", ["before"])
+        evaluate = definitions.resolve_job_def("evaluate")
+        assert evaluate.execute_in_process(partition_key="before", instance=instance).success
+        job = definitions.resolve_implicit_global_asset_job_def()
+        dropped = [dg.AssetKey(["dropped", "today_dropped"])]
+        assert job.execute_in_process(asset_selection=dropped, instance=instance).success
+        again = job.execute_in_process(partition_key="before", asset_selection=[report], instance=instance)
+    (evaluated,) = (each for each in again.get_asset_check_evaluations() if each.check_name == "evaluated")
+    assert evaluated.passed, evaluated.description
 
 
 def test_a_drop_of_a_suite_may_have_any_name_that_drops_have(project: Path) -> None:
@@ -250,6 +277,19 @@ def defs() -> dg.Definitions:
     by_day = dg.FilesystemIOManager(base_dir=str(Path(__file__).parent / "stored"))
     return dg.Definitions(assets=[daily_runs], resources={"by_day": by_day})
 """
+
+
+def test_dynamic_partitions_of_the_team_keep_their_name_below_a_prefix(tmp_path: Path) -> None:
+    """In YAML, Dagster has no dynamic partitions; a component that is made in Python may be given them."""
+    customers = dg.DynamicPartitionsDefinition(name="customers")
+    given = EvaluationInput(asset=dg.AssetKey("runs"), partitions_def=customers)
+    made = EvaluationComponent(
+        home=str(tmp_path / "home"),
+        inputs=[given],
+        translation=lambda spec, _: spec.replace_attributes(key=spec.key.with_prefix("evals")),
+    ).build_defs(dg.ComponentTree.for_test().load_context)
+    dropped = made.resolve_asset_graph().get(dg.AssetKey(["evals", "dropped", "runs_dropped"]))
+    assert dropped.partitions_def == customers
 
 
 def test_each_partition_of_an_asset_of_the_team_is_a_drop(project: Path) -> None:
@@ -351,6 +391,24 @@ def test_groups_tags_and_owners_are_the_teams_own_and_jobs_stay_whole(project: P
     assert '"renamed"' in (folder / "home" / "drops" / "agent_runs.jsonl").read_text()
 
 
+def test_conditions_of_the_team_start_evaluations_and_promote_no_baseline(project: Path) -> None:
+    eager = "{{ dg.AutomationCondition.eager() }}"
+    folder = component(project, home="home", translation={"automation_condition": eager})
+    definitions, drop = loaded(project), folder / "home" / "drops" / "assistants.jsonl"
+    with dg.DagsterInstance.ephemeral() as instance:
+        before = dg.evaluate_automation_conditions(definitions, instance)
+        shutil.copy(SAMPLE, drop)
+        instance.add_dynamic_partitions("drops", ["assistants"])
+        ticked = dg.evaluate_automation_conditions(definitions, instance, cursor=before.cursor)
+        drops_of = {key: ticked.get_requested_partitions(dg.AssetKey(key)) for key in ("clips", "baseline")}
+        assert drops_of == {"clips": {"assistants"}, "baseline": set()}
+        clips = [dg.AssetKey(key) for key in ("raw_trajectories", "preprocessed_trajectories", "clips")]
+        job = definitions.resolve_implicit_global_asset_job_def()
+        assert job.execute_in_process(partition_key="assistants", asset_selection=clips, instance=instance).success
+    conditions = {spec.key.path[0]: spec.automation_condition for spec in definitions.resolve_all_asset_specs()}
+    assert conditions["baseline"] is None and conditions["task_metrics"] is not None
+
+
 @pytest.mark.slow
 def test_all_keys_begin_with_the_prefix_of_the_project(project: Path) -> None:
     """Jobs, sensors, schedules, checks, tables over all drops and staleness know the keys as they are shown."""
@@ -370,6 +428,14 @@ def test_all_keys_begin_with_the_prefix_of_the_project(project: Path) -> None:
     with dg.DagsterInstance.local_temp() as instance:
         assert asked_for(definitions, instance) == ["assistants"]
         run(definitions, instance, "evaluate", "assistants")
+        assert instance.get_dynamic_partitions("evals/labels/drops") == ["assistants"]
+        assert instance.get_dynamic_partitions("drops") == [], "those of another installation on the instance"
+        graph = definitions.resolve_asset_graph()
+        partitioned = [*graph.asset_nodes, *map(graph.get, graph.asset_check_keys)]
+        assert {each.partitions_def for each in partitioned if each.key.to_user_string().startswith("evals")} == {
+            dg.DynamicPartitionsDefinition(name="evals/labels/drops"),
+            None,
+        }
         made = instance.fetch_materializations(dg.AssetRecordsFilter(asset_key=report), limit=1).records
         assert [record.partition_key for record in made] == ["assistants"]
         checks = definitions.resolve_asset_graph().asset_check_keys

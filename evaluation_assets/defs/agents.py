@@ -60,7 +60,7 @@ def task_suites(context: dg.AssetExecutionContext, home: HomeResource) -> dg.Mat
     usable, problems = load_suites(home.home.suites)
     for problem in problems:
         context.log.warning(problem)
-    add_partitions(context.instance, SUITES, usable)
+    add_partitions(context.instance, SUITES, usable, home.key_prefix)
     return dg.MaterializeResult(metadata={**suite_figures(usable), "problems": len(problems)})
 
 

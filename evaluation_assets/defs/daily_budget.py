@@ -9,7 +9,7 @@ import dagster as dg
 
 from evaluation_assets.core.intake.triggers.new_drops import Seen
 from evaluation_assets.core.system.installation import Installation
-from evaluation_assets.defs.evaluation_runs import drops_of, settings_of
+from evaluation_assets.defs.evaluation_runs import drops_of, is_of, settings_of
 from evaluation_assets.defs.freshness import evaluated
 from evaluation_assets.defs.names import (
     EVALUATE,
@@ -26,14 +26,16 @@ _CENT_FRACTION = 1e-6
 """US dollars; sums of costs differ by rounding."""
 
 
-def left_usd(instance: dg.DagsterInstance, home: Installation, limit_usd: float, now: datetime) -> float:
+def left_usd(
+    instance: dg.DagsterInstance, home: Installation, limit_usd: float, now: datetime, prefix: Sequence[str] = ()
+) -> float:
     """US dollars that are left of the limit, after what runs have paid on the day of `now`, or may still pay.
 
     Nothing is left once a run could not ask all its questions, unless the limit was raised: with no more than what that
     run had left, the next one could not either.
     """
     midnight = _midnight(now)
-    runs = _runs(instance, midnight, {})
+    runs = _runs(instance, midnight, {}, prefix)
     reserved = {run.run_id: _budget_of(run) for run in runs if not run.is_finished and _has_budget(run)}
     left = limit_usd - sum(reserved.values())
     if not home.has_ledger:
@@ -43,14 +45,14 @@ def left_usd(instance: dg.DagsterInstance, home: Installation, limit_usd: float,
     with closing(Ledger(home.ledger_url)) as ledger:
         since = midnight.timestamp()
         left -= ledger.spent_since([run.run_id for run in runs if run.run_id not in reserved], since)
-        stopped = _runs(instance, midnight, {OVER_BUDGET_TAG: "true"})
+        stopped = _runs(instance, midnight, {OVER_BUDGET_TAG: "true"}, prefix)
         too_little = [_budget_of(run) - ledger.spent_since([run.run_id], since) for run in stopped]
         return left if left > max(too_little, default=0.0) + _CENT_FRACTION else 0.0
 
 
 def ask_tomorrow(instance: dg.DagsterInstance, memory: SeenDrops, now: datetime, prefix: Sequence[str]) -> None:
     """Remember to ask on the next day for drops that a run of today or yesterday left without some verdicts."""
-    for run in _runs(instance, _midnight(now) - _DAY, {OVER_BUDGET_TAG: "true"}):
+    for run in _runs(instance, _midnight(now) - _DAY, {OVER_BUDGET_TAG: "true"}, prefix):
         record = instance.get_run_record_by_id(run.run_id)
         if record is None or record.end_time is None:
             continue
@@ -65,10 +67,12 @@ def _due(before: Seen, run: str, after: datetime) -> Seen:
     return replace(before, lost_run=run, retry_at=after.timestamp(), is_waiting=True)
 
 
-def _runs(instance: dg.DagsterInstance, since: datetime, tags: dict[str, str]) -> list[dg.DagsterRun]:
+def _runs(
+    instance: dg.DagsterInstance, since: datetime, tags: dict[str, str], prefix: Sequence[str]
+) -> list[dg.DagsterRun]:
     asked_by = {SENSOR_TAG: NEW_DROPS}, {SCHEDULE_TAG: STALE_DROPS}
     wanted = [dg.RunsFilter(job_name=EVALUATE, tags={**own, **tags}, updated_after=since) for own in asked_by]
-    return [run for filters in wanted for run in instance.get_runs(filters)]
+    return [run for filters in wanted for run in instance.get_runs(filters) if is_of(run, prefix)]
 
 
 def _budget_of(run: dg.DagsterRun) -> float:

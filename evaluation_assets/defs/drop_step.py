@@ -1,8 +1,9 @@
 """All assets of a drop as one step, of one drop or of many: each step costs a start and events of its own."""
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence, Set
 from contextlib import closing
 from dataclasses import replace
+from typing import TypeGuard
 
 import dagster as dg
 
@@ -11,6 +12,7 @@ from evaluation_assets.core.intake.clips.tool_types import InvalidToolTypes
 from evaluation_assets.core.intake.drops import InvalidDrop
 from evaluation_assets.core.judging.panel import InvalidPanel
 from evaluation_assets.core.lake.stored import DamagedTable, Stream, Unwritable
+from evaluation_assets.core.lake.tables import TABLES
 from evaluation_assets.core.system.cancellation import raise_if_told
 from evaluation_assets.core.text.counted import counted
 from evaluation_assets.core.traces.formats.base import UnreadableDrop
@@ -19,13 +21,14 @@ from evaluation_assets.defs.drop_config import DropConfig
 from evaluation_assets.defs.drop_run import DropRun
 from evaluation_assets.defs.evaluation import Evaluation
 from evaluation_assets.defs.freshness import REPORT
-from evaluation_assets.defs.names import EVALUATE, EVALUATE_DROP, EVALUATED, OVER_BUDGET_TAG, RETRY_TAG
+from evaluation_assets.defs.names import BLOCKED, EVALUATE, EVALUATE_DROP, EVALUATED, OVER_BUDGET_TAG, RETRY_TAG
 from evaluation_assets.defs.partitions import DROPS, check_of_drops
 from evaluation_assets.defs.results import explained
 from evaluation_assets.defs.storage_outage import is_outage
+from evaluation_assets.defs.upstream import missing_upstream
 from evaluation_assets.resources.asset_keys import unprefixed, unprefixed_checks
 from evaluation_assets.resources.check_outcomes import record_outcome
-from evaluation_assets.resources.dagster_private import CHECKS_MISSED
+from evaluation_assets.resources.dagster_private import CHECKS_MISSED, PlainFailure
 from evaluation_assets.resources.data_versions import DropRecords
 from evaluation_assets.resources.drop_lock import alone
 from evaluation_assets.resources.drops_done import DropsDone, drops_done, keep_drops_done
@@ -63,7 +66,8 @@ def drop_step(
         check_specs=[_EVALUATED, *(spec for stage in everyday.stages for spec in stage.checks)],
     )
     def evaluate_drop(context: dg.AssetExecutionContext, config: DropConfig, home: HomeResource) -> Iterator[Event]:
-        drops, failures, over_budget = config.drops or _chosen(context), dict[str, Exception](), False
+        drops, over_budget = config.drops or _chosen(context), False
+        failures, blocked = dict[str, Exception](), list[dg.AssetCheckEvaluation]()
         with explained(InvalidPanel):
             evaluation = asking(config.ask_also) if config.ask_also else everyday
         context.log.addFilter(lambda record: CHECKS_MISSED not in record.getMessage())
@@ -92,6 +96,7 @@ def drop_step(
                     events = _evaluated(evaluation, clips_per_part, drop, records)
                     for event in entered.enter_context(closing(events)):
                         over_budget |= isinstance(event, dg.AssetMaterialization) and "over_budget" in event.metadata
+                        blocked += [event] if _blocks(event) else []
                         yield event
                 behind = records.behind(REPORT)
                 done = done.with_finished(name)
@@ -109,14 +114,8 @@ def drop_step(
                 context.log.error(f"{name}: {problem}", exc_info=frames)
         if over_budget:
             context.instance.add_run_tags(context.run.run_id, {OVER_BUDGET_TAG: "true"})
-        if len(drops) == 1 and failures:
-            raise failures[drops[0]]
-        if failures:
-            raise dg.Failure(
-                f"{counted(len(failures), 'drop')} of {len(drops)} failed; the others are evaluated. "
-                + "; ".join(f"{drop}: {problem}" for drop, problem in failures.items()),
-                allow_retries=False,
-            )
+        if failures or blocked:
+            raise _why_failed(drops, failures, blocked)
 
     return evaluate_drop
 
@@ -131,8 +130,47 @@ _EVALUATED = check_of_drops(
 
 def _chosen(context: dg.AssetExecutionContext) -> Sequence[str]:
     if not (context.has_partition_key or context.has_partition_key_range):
-        raise dg.Failure("No drop was chosen. Choose a partition: the name of a drop.", allow_retries=False)
+        raise PlainFailure("No drop was chosen. Choose a partition: the name of a drop.")
     return context.partition_keys
+
+
+def _check_upstream(drop: DropRun, records: DropRecords, made: Set[dg.AssetKey]) -> None:
+    """Tables that were never written read as empty: an asset alone would be made of nothing, and look as if it were.
+
+    Checks say what a judge has not answered, and a judge may be asked later.
+    """
+    of_judges = {name for name, table in TABLES.items() if table.per_judge}
+    parents = {key: [each for each in records.upstream_of(key) if each.path[0] not in of_judges] for key in drop.assets}
+    if missing := missing_upstream(parents, made, drop.home, drop.key):
+        asset, needed = next(iter(sorted(missing.items())))
+        raise PlainFailure(
+            f"{asset} needs {', '.join(needed)}, which this drop does not have. Materialise everything upstream of it "
+            f"too, or run the job {EVALUATE}."
+        )
+
+
+def _blocks(event: Event) -> TypeGuard[dg.AssetCheckEvaluation]:
+    """Whether this is a check that fails the run of its drop."""
+    if not isinstance(event, dg.AssetCheckEvaluation) or event.passed:
+        return False
+    return bool(event.blocking) and event.severity == dg.AssetCheckSeverity.ERROR
+
+
+def _why_failed(
+    drops: Sequence[str], failures: Mapping[str, Exception], blocked: Sequence[dg.AssetCheckEvaluation]
+) -> Exception:
+    """What fails the run. Of blocking checks, Dagster itself would say the names, and not what they found."""
+    if len(drops) == 1 and failures:
+        return failures[drops[0]]
+    if failures:
+        return PlainFailure(
+            f"{counted(len(failures), 'drop')} of {len(drops)} failed; the others are evaluated. "
+            + "; ".join(f"{drop}: {problem}" for drop, problem in failures.items()),
+        )
+    told = "; ".join(f"{check.partition}: {check.check_name}: {check.description}" for check in blocked)
+    report = blocked[0].metadata.get("report") if len(drops) == 1 else None
+    links = {} if report is None else {"report": report}
+    return PlainFailure(f"{counted(len(blocked), 'blocking check')} failed. {told}", {BLOCKED: True, **links})
 
 
 def _outcome(problem: Exception | None, behind: Sequence[dg.AssetKey]) -> dg.AssetCheckResult:
@@ -156,6 +194,7 @@ def _evaluated(
     """Run the stages for one drop, write its tables, and record them."""
     levels = evaluation.levels
     chosen = [stage for stage in evaluation.stages if stage.is_chosen(drop)]
+    _check_upstream(drop, records, frozenset[dg.AssetKey]().union(*(stage.keys for stage in chosen)))
     first_level = next((stage for stage in chosen if stage in levels), None)
     try:
         for stage in chosen:

@@ -20,7 +20,9 @@ from evaluation_assets.core.intake.drops import InvalidDrop, why_unusable
 from evaluation_assets.core.lake.stored import publish_bytes
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.defs import groups
+from evaluation_assets.defs.partitions import DROPS, add_partitions
 from evaluation_assets.resources.asset_keys import owned_key
+from evaluation_assets.resources.dagster_private import DEFAULT_DATA_VERSION
 from evaluation_assets.resources.installation import HomeResource
 
 DROPPED = "dropped"
@@ -39,8 +41,9 @@ def dropped_asset(
 
     Each of its partitions is a drop of its own.
 
-    Each drop has a data version of its own, in `raw_trajectories`; that of this asset is the same for all. The value is
-    no argument: Dagster could then resolve no selection in the definitions of the component alone.
+    Each drop has a data version of its own, in `raw_trajectories`; that of this asset is the one that it has before its
+    first materialisation, which makes no other drop stale. The value is no argument: Dagster could then resolve no
+    selection in the definitions of the component alone.
 
     Raises:
         InvalidDrop: a drop cannot have this name.
@@ -60,7 +63,8 @@ def dropped_asset(
         partition = context.partition_key if context.has_partition_key else None
         trajectories = path or context.load_asset_value(upstream, partition_key=partition)
         key = write(home.home, drop if partition is None else f"{drop}/{partition}", trajectories)
-        return dg.MaterializeResult(metadata={"drop": key}, data_version=dg.DataVersion("of each drop"))
+        add_partitions(context.instance, DROPS, [key], home.key_prefix)
+        return dg.MaterializeResult(metadata={"drop": key}, data_version=DEFAULT_DATA_VERSION)
 
     return dropped
 

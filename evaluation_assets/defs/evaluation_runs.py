@@ -9,7 +9,7 @@ import dagster as dg
 from evaluation_assets.core.intake.triggers.batches import PastEvaluation
 from evaluation_assets.core.traces.trajectories.identity import digest
 from evaluation_assets.defs.freshness import run_config_of
-from evaluation_assets.defs.names import EVALUATE, EVALUATE_DROP, FAILURE_REASON_TAG, PARTITION_TAG
+from evaluation_assets.defs.names import EVALUATE, EVALUATE_DROP, FAILURE_REASON_TAG, PARTITION_TAG, PREFIX_TAG
 
 STEP_FAILURE = "STEP_FAILURE"
 
@@ -35,6 +35,16 @@ def drops_of(run: dg.DagsterRun) -> list[str]:
     return list(settings_of(run).get("drops", []))
 
 
+def location_of(run: dg.DagsterRun) -> str | None:
+    """The code location that a run was launched from; `None` for one that was started without any, as by a command."""
+    return None if run.remote_job_origin is None else run.remote_job_origin.location_name
+
+
+def is_of(run: dg.DagsterRun, prefix: Sequence[str]) -> bool:
+    """Whether a sensor or schedule of these assets asked for a run, not one of other assets on the same instance."""
+    return run.tags.get(PREFIX_TAG, "") == "/".join(prefix)
+
+
 def settings_of(run: dg.DagsterRun) -> dict[str, Any]:
     """What the step of a run's drops was configured with; nothing for the defaults."""
     config: Any = run.run_config
@@ -47,8 +57,11 @@ def request(
     config: str,
     tags: Mapping[str, str],
     budget_usd: float | None = None,
+    prefix: Sequence[str] = (),
 ) -> dg.RunRequest:
     """Ask for one run of drops that have this configuration in common, which is that of their step as JSON."""
+    if prefix:
+        tags = {**tags, PREFIX_TAG: "/".join(prefix)}
     settings = json.loads(config) | ({} if budget_usd is None else {"budget_usd": budget_usd})
     if len(drops) == 1:
         ops = {EVALUATE_DROP: {"config": settings}} if settings else {}

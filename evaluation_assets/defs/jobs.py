@@ -17,6 +17,7 @@ from evaluation_assets.defs.names import (
     PREPROCESS_ONLY,
     PROMOTE_BASELINE,
     RESCORE,
+    RETRY_FAILURE_TAG,
     RUN_AGENTS,
     SEND_SCORES,
     TASK_SUITES,
@@ -42,7 +43,9 @@ COLLECTED = dg.AssetSelection.key_prefixes(COLLECTED_LABELS)
 SINKS = dg.AssetSelection.key_prefixes(DELIVERIES)
 VERDICTS = dg.AssetSelection.key_prefixes(*(table.name for table in (*LEVELS, CANARY_VERDICTS)))
 
-_job = partial(dg.define_asset_job, executor_def=dg.in_process_executor)
+_job = partial(dg.define_asset_job, executor_def=dg.in_process_executor, tags={RETRY_FAILURE_TAG: "false"})
+"""Jobs whose failed steps would fail again, also where Dagster is set to retry them: they found what they found."""
+
 _retried_job = partial(_job, hooks={retry_after_outage})
 
 

@@ -9,7 +9,7 @@ import dagster as dg
 from evaluation_assets.core.intake.triggers.lost_drops import given_back
 from evaluation_assets.core.intake.triggers.new_drops import Seen
 from evaluation_assets.core.text.counted import counted
-from evaluation_assets.defs.evaluation_runs import STEP_FAILURE, drops_of
+from evaluation_assets.defs.evaluation_runs import STEP_FAILURE, drops_of, is_of
 from evaluation_assets.defs.freshness import REPORT, evaluated
 from evaluation_assets.defs.names import (
     EVALUATE,
@@ -33,6 +33,7 @@ _UNDECIDED_SECONDS = 60.0
 """Dagster decides so long at most after a failure whether it retries the run."""
 
 _CURSOR = "evaluation_assets/lost_drops"
+"""Of assets with a prefix, followed by it."""
 
 HOW_TO_RUN_AGAIN = "`evaluation-assets overview` shows the command that runs it again."
 
@@ -43,15 +44,15 @@ def give_back(instance: dg.DagsterInstance, memory: SeenDrops, prefix: Sequence[
     Runs that Dagster itself retries are left to it, and looked at again until it has. What was looked at is kept at the
     end: a tick that is killed before looks again, and counts no run twice.
     """
-    storage = instance.daemon_cursor_storage
-    kept = json.loads(storage.get_cursor_values({_CURSOR}).get(_CURSOR, "{}"))
+    storage, cursor = instance.daemon_cursor_storage, "/".join([_CURSOR, *prefix])
+    kept = json.loads(storage.get_cursor_values({cursor}).get(cursor, "{}"))
     failures = instance.fetch_run_status_changes(
         dg.DagsterEventType.RUN_FAILURE, limit=_AT_ONCE, cursor=kept.get("failures"), ascending=True
     )
     undecided: list[str] = []
     for run_id in dict.fromkeys([*kept.get("undecided", []), *(record.run_id for record in failures.records)]):
         record = instance.get_run_record_by_id(run_id)
-        if record is None or not _is_ours(record.dagster_run):
+        if record is None or not _is_ours(record.dagster_run, prefix):
             continue
         if _is_undecided(instance, record):
             undecided.append(run_id)
@@ -59,7 +60,7 @@ def give_back(instance: dg.DagsterInstance, memory: SeenDrops, prefix: Sequence[
             _give_back(instance, record.dagster_run, memory, prefix)
     now = {"failures": failures.cursor, "undecided": undecided}
     if now != kept:
-        storage.set_cursor_values({_CURSOR: json.dumps(now)})
+        storage.set_cursor_values({cursor: json.dumps(now)})
 
 
 def given_up(instance: dg.DagsterInstance, seen: Mapping[str, Seen], prefix: Sequence[str] = ()) -> list[str]:
@@ -75,8 +76,8 @@ def explained(drops: Sequence[str]) -> str:
     return f"{count} given up, because each run was killed: {', '.join(drops)}. {HOW_TO_RUN_AGAIN}"
 
 
-def _is_ours(run: dg.DagsterRun) -> bool:
-    return run.job_name == EVALUATE and run.tags.get(SENSOR_TAG) == NEW_DROPS
+def _is_ours(run: dg.DagsterRun, prefix: Sequence[str]) -> bool:
+    return run.job_name == EVALUATE and run.tags.get(SENSOR_TAG) == NEW_DROPS and is_of(run, prefix)
 
 
 def _is_undecided(instance: dg.DagsterInstance, record: dg.RunRecord) -> bool:

@@ -11,6 +11,20 @@ RUN_AGENTS = "run_agents"
 SEND_SCORES = "send_scores"
 PRUNE_HISTORY = "prune_history"
 
+JOBS = (
+    EVALUATE,
+    GATE,
+    JUDGE_PART,
+    OVERVIEW,
+    PREPROCESS_ONLY,
+    PROMOTE_BASELINE,
+    PRUNE_HISTORY,
+    RESCORE,
+    RUN_AGENTS,
+    SEND_SCORES,
+)
+"""All jobs. Runs of other jobs may be those of the project that our assets are part of."""
+
 EVALUATE_DROP = "evaluate_drop"
 """The step of all assets of a drop, and the name of the op that its configuration goes to."""
 
@@ -51,6 +65,9 @@ COLLECTED_LABELS = "collected_labels"
 STOPPED = "stopped"
 """Metadata of a failure: why agents stopped (`budget`, `auth`, ...), or `unusable`."""
 
+BLOCKED = "blocked"
+"""Metadata of a failure: drops were evaluated, and failed blocking checks."""
+
 PARTITION_TAG = "dagster/partition"
 """Dagster's own tag of a run that names its partition."""
 
@@ -65,6 +82,9 @@ RETRY_FAILURE_TAG = "dagster/retry_on_asset_or_op_failure"
 
 OVER_BUDGET_TAG = "evaluation/over_budget"
 """Tag of a run whose budget was spent before all judges were asked."""
+
+PREFIX_TAG = "evaluation/key_prefix"
+"""Tag of a run that a sensor or schedule asked for: what the keys of its assets begin with, if with anything."""
 
 SENSOR_TAG = "dagster/sensor_name"
 """Dagster's own tag of a run that a sensor asked for."""

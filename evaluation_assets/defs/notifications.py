@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections.abc import Collection
 
 import dagster as dg
 
@@ -12,15 +13,15 @@ from evaluation_assets.core.report.sinks.webhook import post
 from evaluation_assets.core.system.automation import NotificationSettings
 from evaluation_assets.core.text.counted import counted
 from evaluation_assets.defs.names import EVALUATED, PARTITION_TAG
-from evaluation_assets.defs.step_failures import why_failed
+from evaluation_assets.defs.step_failures import was_blocked, why_failed
 from evaluation_assets.resources.installation import HomeResource
 
 PATIENCE = Patience(attempts=1, timeout=10.0)
 """A sensor has a minute, and is called again by the next tick."""
 
 
-def failure_sensor(settings: NotificationSettings) -> dg.SensorDefinition:
-    """Tells of every run that failed, also of those started by the command line.
+def failure_sensor(settings: NotificationSettings, jobs: Collection[str] | None = None) -> dg.SensorDefinition:
+    """Tells of every run that failed, also of those started by the command line; with `jobs`, of theirs alone.
 
     A regression fails its run. Without a URL nothing is sent. A receiver that cannot be reached is tried again with
     the next tick.
@@ -28,7 +29,7 @@ def failure_sensor(settings: NotificationSettings) -> dg.SensorDefinition:
 
     @dg.run_failure_sensor(
         name="notify_failures",
-        monitor_all_code_locations=True,
+        monitor_all_code_locations=jobs is None,
         default_status=dg.DefaultSensorStatus.RUNNING,
         description=f"Sends failed runs and regressions to the URL in {settings.url_env}.",
     )
@@ -37,6 +38,8 @@ def failure_sensor(settings: NotificationSettings) -> dg.SensorDefinition:
         if not url:
             return dg.SkipReason(f"{settings.url_env} is not set; no notifications are sent")
         run = context.dagster_run
+        if jobs is not None and run.job_name not in jobs:
+            return dg.SkipReason(f"{run.job_name} is a job of the project that the assets are part of")
         checks = failed_checks(context.instance, run.run_id)
         drop, problem = run.tags.get(PARTITION_TAG), reason_of(context)
         headline = report_headline(context.instance, run.run_id) if drop else None
@@ -75,8 +78,11 @@ def failure_group_sensor(settings: NotificationSettings) -> dg.SensorDefinition:
 
 
 def reason_of(context: dg.RunFailureSensorContext) -> str | None:
-    """Why the steps of a run failed; what Dagster says of the run where no step did."""
-    return "; ".join(map(why_failed, context.get_step_failure_events())) or context.failure_event.message
+    """Why the steps of a run failed, unless their checks say it; what Dagster says of the run where no step did."""
+    failed = context.get_step_failure_events()
+    if failed and all(was_blocked(event) for event in failed):
+        return None
+    return "; ".join(map(why_failed, failed)) or context.failure_event.message
 
 
 def report_headline(instance: dg.DagsterInstance, run_id: str) -> str | None:

@@ -1,7 +1,7 @@
 """Partitions: by drop for most assets, by suite for agent runs."""
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import dagster as dg
 
@@ -19,8 +19,26 @@ def check_of_drops(
         return dg.AssetCheckSpec(name, asset=asset, partitions_def=DROPS, description=description, blocking=blocking)
 
 
+def partitions_of(definition: dg.DynamicPartitionsDefinition, prefix: Sequence[str]) -> dg.DynamicPartitionsDefinition:
+    """The partitions of assets whose keys begin with a prefix. An instance knows partitions by name alone.
+
+    Installations on the same instance would otherwise have each other's drops, as missing ones.
+    """
+    return dg.DynamicPartitionsDefinition(name="/".join([*prefix, definition.name or ""])) if prefix else definition
+
+
+def known_partitions(
+    instance: dg.DagsterInstance, definition: dg.DynamicPartitionsDefinition, prefix: Sequence[str] = ()
+) -> Sequence[str]:
+    """The drops or suites that Dagster knows."""
+    return instance.get_dynamic_partitions(partitions_of(definition, prefix).name or "")
+
+
 def add_partitions(
-    instance: dg.DagsterInstance, definition: dg.DynamicPartitionsDefinition, keys: Iterable[str]
+    instance: dg.DagsterInstance,
+    definition: dg.DynamicPartitionsDefinition,
+    keys: Iterable[str],
+    prefix: Sequence[str] = (),
 ) -> None:
     """Make drops or suites known to Dagster."""
-    instance.add_dynamic_partitions(definition.name or "", list(keys))
+    instance.add_dynamic_partitions(partitions_of(definition, prefix).name or "", list(keys))

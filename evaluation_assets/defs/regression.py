@@ -40,6 +40,8 @@ REGRESSION_VERSION = "7"
 _LINKED = 10
 """Fallen tasks that a failed gate links to; the report lists all."""
 
+BASELINE = dg.AssetKey("baseline")
+
 GATE_CHECK = dg.AssetCheckKey(dg.AssetKey("evaluation_report"), REGRESSION_GATE)
 
 

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 import dagster as dg
 
 from evaluation_assets.core.pipeline.checks.finding import Finding
+from evaluation_assets.resources.dagster_private import PlainFailure
 
 
 def check_result(
@@ -40,4 +41,4 @@ def explained(*problems: type[Exception], metadata: Mapping[str, str] | None = N
     try:
         yield
     except problems as problem:
-        raise dg.Failure(str(problem), metadata, allow_retries=False) from problem
+        raise PlainFailure(str(problem), metadata, type(problem).__name__) from problem

@@ -7,38 +7,11 @@ import dagster as dg
 
 from evaluation_assets.core.intake.triggers.old_runs import PastRun, forgettable, outdated
 from evaluation_assets.core.text.counted import counted
-from evaluation_assets.defs.evaluation_runs import drops_of
-from evaluation_assets.defs.names import (
-    EVALUATE,
-    GATE,
-    JUDGE_PART,
-    OVERVIEW,
-    PARTITION_TAG,
-    PREPROCESS_ONLY,
-    PROMOTE_BASELINE,
-    PRUNE_HISTORY,
-    RANGE_TAG,
-    RESCORE,
-    RUN_AGENTS,
-    SEND_SCORES,
-)
+from evaluation_assets.defs.evaluation_runs import drops_of, location_of
+from evaluation_assets.defs.names import JOBS, PARTITION_TAG, PRUNE_HISTORY, RANGE_TAG
 from evaluation_assets.resources.installation import HomeResource
 from evaluation_assets.resources.leftovers import remove_leftovers
 from evaluation_assets.resources.sqlite_storage import remove_event_log
-
-JOBS = (
-    EVALUATE,
-    GATE,
-    JUDGE_PART,
-    OVERVIEW,
-    PREPROCESS_ONLY,
-    PROMOTE_BASELINE,
-    PRUNE_HISTORY,
-    RESCORE,
-    RUN_AGENTS,
-    SEND_SCORES,
-)
-"""Jobs whose runs are forgotten. Runs of other projects on the same instance are theirs."""
 
 _AT_ONCE = 1000
 """Runs that one run of the job forgets; those that are left are forgotten the next night."""
@@ -57,7 +30,7 @@ def prune_job(run_days: int) -> dg.JobDefinition:
     def prune(context: dg.OpExecutionContext, config: PruneConfig, home: HomeResource) -> None:
         days = run_days if config.run_days is None else config.run_days
         before = datetime.now(UTC) - timedelta(days=days)
-        forgotten = forget_runs(context.instance, before.timestamp())
+        forgotten = forget_runs(context.instance, before.timestamp(), location_of(context.run))
         context.log.info(f"{counted(len(forgotten), 'run')} that ended before {before:%Y-%m-%d %H:%M} UTC deleted")
         context.log.info(f"{counted(remove_leftovers(context.instance, home.home), 'leftover')} of killed runs removed")
 
@@ -83,13 +56,15 @@ def prune_schedule(cron: str) -> dg.ScheduleDefinition:
     )
 
 
-def forget_runs(instance: dg.DagsterInstance, before: float) -> list[str]:
+def forget_runs(instance: dg.DagsterInstance, before: float, location: str | None = None) -> list[str]:
     """Delete the runs that ended before a time and that nothing depends on; their ids.
+
+    Runs of other jobs are those of other projects, as are runs of other code locations than `location`.
 
     Dagster deletes the materialisations of a run with it, and keeps what it derived from them: without the run that
     holds its newest materialisation, a partition is shown as materialised by nothing.
     """
-    runs = list(_runs(instance))
+    runs = list(_runs(instance, location))
     old = outdated(runs, before)[:_AT_ONCE]
     forgotten = forgettable(old, runs, set(_current(instance, {each for run in old for each in run.partitions})))
     for run in forgotten:
@@ -99,10 +74,12 @@ def forget_runs(instance: dg.DagsterInstance, before: float) -> list[str]:
     return forgotten
 
 
-def _runs(instance: dg.DagsterInstance) -> Iterator[PastRun]:
+def _runs(instance: dg.DagsterInstance, location: str | None) -> Iterator[PastRun]:
     for job in JOBS:
         for record in instance.get_run_records(dg.RunsFilter(job_name=job)):
             run = record.dagster_run
+            if location is not None and location_of(run) not in (None, location):
+                continue
             if RANGE_TAG in run.tags:  # a backfill: it may hold the tables of any drop in its range
                 continue
             ended = (record.end_time or record.update_timestamp.timestamp()) if run.is_finished else None

@@ -49,7 +49,11 @@ def nightly_schedule(evaluation_key: str, cron: str, limit: int = MAX_RUNS_PER_N
         context: dg.ScheduleEvaluationContext, home: HomeResource
     ) -> Iterator[dg.RunRequest | dg.SkipReason]:
         of_day = load_settings(home.home.gate_file).sensors.budget_usd_per_day
-        left = None if of_day is None else left_usd(context.instance, home.home, of_day, datetime.now(UTC))
+        left = (
+            None
+            if of_day is None
+            else left_usd(context.instance, home.home, of_day, datetime.now(UTC), home.key_prefix)
+        )
         if left == 0:
             yield dg.SkipReason(f"too little is left of ${of_day:g} for the day (UTC), or a run may still spend it")
             return
@@ -57,7 +61,7 @@ def nightly_schedule(evaluation_key: str, cron: str, limit: int = MAX_RUNS_PER_N
         waiting = list(islice(stale(context.instance, home.home, drops, evaluation_key, home.key_prefix), limit))
         if not waiting:
             yield dg.SkipReason("no drop is stale")
-        add_partitions(context.instance, DROPS, [drop.key for drop in waiting])
+        add_partitions(context.instance, DROPS, [drop.key for drop in waiting], home.key_prefix)
         most = DROPS_PER_RUN if len(waiting) > _RUNS_OF_ONE else 1
         groups = {
             drop.key: (step_config(context.instance, drop.key, home.key_prefix), tuple(run_tags(drop).items()))
@@ -68,7 +72,7 @@ def nightly_schedule(evaluation_key: str, cron: str, limit: int = MAX_RUNS_PER_N
         for some in runs:
             config, tags = groups[some[0]]
             keys = [f"{context.scheduled_execution_time:%Y-%m-%dT%H:%M}:{drop}" for drop in some]
-            yield request(some, keys, config, dict(tags), budget)
+            yield request(some, keys, config, dict(tags), budget, home.key_prefix)
 
     return nightly_stale_drops
 
@@ -122,7 +126,7 @@ def suites_schedule(cron: str, settings: NightlyRunSettings) -> dg.ScheduleDefin
             context.log.warning(problem)
         if not usable:
             yield dg.SkipReason("no usable suite")
-        add_partitions(context.instance, SUITES, usable)
+        add_partitions(context.instance, SUITES, usable, home.key_prefix)
         for suite in usable:
             yield dg.RunRequest(
                 run_key=f"suites {context.scheduled_execution_time:%Y-%m-%dT%H:%M}:{suite}",

@@ -1,7 +1,7 @@
 """The sensor that evaluates new and changed drops."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 
 import dagster as dg
@@ -18,7 +18,7 @@ from evaluation_assets.defs.evaluation_runs import past_evaluations, pending, re
 from evaluation_assets.defs.freshness import evaluated
 from evaluation_assets.defs.lost_drops import explained, give_back, given_up
 from evaluation_assets.defs.names import EVALUATE, NEW_DROPS, SENSOR_TAG
-from evaluation_assets.defs.partitions import DROPS, add_partitions
+from evaluation_assets.defs.partitions import DROPS, add_partitions, known_partitions
 from evaluation_assets.resources.installation import HomeResource
 from evaluation_assets.resources.seen_drops import SeenDrops
 
@@ -53,17 +53,17 @@ def new_drops(context: dg.SensorEvaluationContext, home: HomeResource) -> dg.Sen
     for problem in scanned.problems:
         context.log.warning(problem)
     instance = context.instance
-    memory = SeenDrops(instance)
+    memory = SeenDrops(instance, home.key_prefix)
     memory.write(from_cursor(context.cursor))
     give_back(instance, memory, home.key_prefix)
     limit, left = load_settings(home.home.gate_file).sensors.budget_usd_per_day, None
     if limit is not None:
         ask_tomorrow(instance, memory, now := datetime.now(UTC), home.key_prefix)
-        left = left_usd(instance, home.home, limit, now)
+        left = left_usd(instance, home.home, limit, now, home.key_prefix)
     seen = memory.read(scanned.drops)
-    known = instance.get_dynamic_partitions(DROPS.name or "")
+    known = known_partitions(instance, DROPS, home.key_prefix)
     if removed := {key for key, each in seen.items() if each.scored_stamp}.difference(known):
-        add_partitions(instance, DROPS, removed)
+        add_partitions(instance, DROPS, removed, home.key_prefix)
     size = drops_per_run(list(past_evaluations(instance)), DROPS_PER_RUN)
     asked, most = pending(instance, {SENSOR_TAG: NEW_DROPS}), runs_at_a_time(instance) + RUNS_AHEAD
     room = max(0, min(MAX_RUNS_PER_TICK, most - asked))
@@ -78,7 +78,13 @@ def new_drops(context: dg.SensorEvaluationContext, home: HomeResource) -> dg.Sen
         lambda drop: evaluated(instance, drop, home.key_prefix),
     )
     requests, later = _requests(
-        scanned.drops, look, size, runs, left, lambda drop: step_config(instance, drop, home.key_prefix)
+        scanned.drops,
+        look,
+        size,
+        runs,
+        left,
+        home.key_prefix,
+        lambda drop: step_config(instance, drop, home.key_prefix),
     )
     look = look.leaving(seen, later)
     memory.write(look.to_remember)
@@ -93,7 +99,7 @@ def new_drops(context: dg.SensorEvaluationContext, home: HomeResource) -> dg.Sen
         lost = f"; {explained(lost)}" if lost else ""
         why = f"none ready to run{unsettled}{waiting}{lost}" if unsettled or waiting or lost else "none new or changed"
         return dg.SkipReason(f"{counted(len(scanned.drops), 'drop')}, {why}")
-    add_partitions(instance, DROPS, list(look.to_run))
+    add_partitions(instance, DROPS, list(look.to_run), home.key_prefix)
     return dg.SensorResult(run_requests=requests, cursor=cursor)
 
 
@@ -103,6 +109,7 @@ def _requests(
     size: int,
     runs: int,
     budget_usd: float | None,
+    prefix: Sequence[str],
     config_of: Callable[[str], str],
 ) -> tuple[list[dg.RunRequest], set[str]]:
     """At most so many requests, and the drops that are left. A run of many drops has what all have in common."""
@@ -122,5 +129,5 @@ def _requests(
         config, common, priority, _ = groups[some[0]]
         keys = [run_key(drop, look.to_run[drop]) for drop in some]
         content = {"evaluation/content": look.to_run[some[0]].content[:16]} if len(some) == 1 else {}
-        requests.append(request(some, keys, config, {**content, **dict(common), **dict(priority)}, budget_usd))
+        requests.append(request(some, keys, config, {**content, **dict(common), **dict(priority)}, budget_usd, prefix))
     return requests, {drop for some in chosen[runs:] for drop in some}

@@ -2,19 +2,23 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 import dagster as dg
 
+from evaluation_assets.defs.partitions import DROPS, SUITES, partitions_of
 from evaluation_assets.resources.asset_keys import prefixed, prefixed_check
 from evaluation_assets.resources.dagster_private import UnresolvedAssetJobDefinition, replace_record
 from evaluation_assets.resources.installation import HomeResource
 from evaluation_assets.resources.parquet import ParquetIOManager
 
+AnySpec = TypeVar("AnySpec", dg.AssetSpec, dg.AssetCheckSpec)
+
 
 def shown_as(made: dg.Definitions, specs: Mapping[dg.AssetKey, dg.AssetSpec]) -> dg.Definitions:
     """The same definitions with these specs instead of those with the keys; all keys may begin with one prefix.
 
-    Jobs and resources know the prefix. Names of jobs, sensors, schedules and partitions stay.
+    Jobs, resources and partitions know the prefix. Names of jobs, sensors and schedules stay.
 
     Raises:
         DagsterInvalidDefinitionError: keys are changed in another way, or not all in the same.
@@ -27,7 +31,7 @@ def shown_as(made: dg.Definitions, specs: Mapping[dg.AssetKey, dg.AssetSpec]) ->
     ]
     if prefix:
         keys = {key: spec.key for key, spec in specs.items()}
-        assets = [asset.with_attributes(asset_key_replacements=keys) for asset in assets]
+        assets = [_partitioned(asset.with_attributes(asset_key_replacements=keys), prefix) for asset in assets]
     return dg.Definitions(
         assets=assets,
         jobs=_selecting(made, prefix) if prefix else made.jobs,
@@ -53,6 +57,20 @@ def _prefix_of(keys: Mapping[dg.AssetKey, dg.AssetKey]) -> Sequence[str]:
             f"all assets need the same `key_prefix`; there are different ones: {listed}"
         )
     return prefixes.pop()
+
+
+def _partitioned(asset: dg.AssetsDefinition, prefix: Sequence[str]) -> dg.AssetsDefinition:
+    """The asset in the partitions of the prefix, with its checks, which `map_asset_specs` leaves out."""
+
+    def renamed(spec: AnySpec) -> AnySpec:
+        own = next((each for each in (DROPS, SUITES) if each == spec.partitions_def), None)
+        return spec if own is None else replace_record(spec, partitions_def=partitions_of(own, prefix))
+
+    attributes = asset.get_attributes_dict()
+    attributes["specs"] = [renamed(spec) for spec in asset.specs]
+    checks = attributes["check_specs_by_output_name"]
+    attributes["check_specs_by_output_name"] = {name: renamed(check) for name, check in checks.items()}
+    return dg.AssetsDefinition.dagster_internal_init(**attributes)
 
 
 def _selecting(made: dg.Definitions, prefix: Sequence[str]) -> list[dg.JobDefinition | UnresolvedAssetJobDefinition]:

@@ -4,7 +4,7 @@
 A test names what a new version of Dagster has renamed or removed.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from hashlib import sha256
 from importlib.resources import files
 from subprocess import Popen
@@ -33,6 +33,9 @@ from dagster._core.definitions.data_version import (
 # The type of what `define_asset_job` returns, and the way to change its selection: keys with a prefix are other keys.
 from dagster._core.definitions.unresolved_asset_job_definition import UnresolvedAssetJobDefinition
 
+# The one error whose serialised form is what it says of itself: `PlainFailure`.
+from dagster._core.errors import DagsterUserCodeProcessError
+
 # An instance with a storage that no `dagster.yaml` names, and its run launcher: `DagsterInstance.get` reads only files.
 from dagster._core.instance.ref import InstanceRef
 
@@ -50,10 +53,27 @@ from dagster._core.storage.schedules.sqlite.sqlite_schedule_storage import (
 )
 from dagster._core.storage.sqlite import SQLITE_BUSY_TIMEOUT_SECONDS, create_db_conn_string
 from dagster._core.storage.sqlite_storage import DagsterSqliteStorage
+from dagster_shared.error import SerializableErrorInfo
 from dagster_shared.record import replace as replace_record
 
 CHECKS_MISSED = "did not yield or return expected outputs"
 """What Dagster logs at the end of a step whose checks were reported drop by drop; no setting leaves it out."""
+
+
+class _SaysItself(DagsterUserCodeProcessError):
+    def __init__(self, message: str | None) -> None:
+        super().__init__(message, user_code_process_error_infos=[])
+
+
+class PlainFailure(dg.Failure, _SaysItself):
+    """A failure that pages of runs show as a sentence: Dagster stores others with all frames that they came through.
+
+    It is of the drop, not of the code, and another attempt would meet it too. `kind` is the name of its class there.
+    """
+
+    def __init__(self, description: str, metadata: Mapping[str, Any] | None = None, kind: str = "Failure") -> None:
+        super().__init__(description, metadata, allow_retries=False)
+        self.user_code_process_error_infos = [SerializableErrorInfo(f"{description}\n", [], kind)]
 
 
 def keep_handlers(instance: dg.DagsterInstance) -> dg.DagsterInstance:

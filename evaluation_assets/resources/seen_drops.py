@@ -1,6 +1,6 @@
 """What the sensor remembers of each drop, in the key-value storage of the Dagster instance."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import dagster as dg
 
@@ -14,19 +14,24 @@ _CHUNK = 200
 
 
 class SeenDrops:
-    """The memory of the sensor `new_drops`."""
+    """The memory of the sensor `new_drops`.
 
-    def __init__(self, instance: dg.DagsterInstance) -> None:
+    Installations on the same instance have assets with different prefixes, and a memory each: both may have a drop of
+    the same name.
+    """
+
+    def __init__(self, instance: dg.DagsterInstance, prefix: Sequence[str] = ()) -> None:
         self._storage = instance.daemon_cursor_storage
+        self._prefix = _PREFIX + ("/".join(prefix) + "//" if prefix else "")  # no drop has an empty part in its name
 
     def read(self, drops: Iterable[str]) -> dict[str, Seen]:
         """What is known of these drops."""
-        names = {_PREFIX + drop for drop in drops}
-        return {key.removeprefix(_PREFIX): from_json(value) for key, value in self._values(names).items()}
+        names = {self._prefix + drop for drop in drops}
+        return {key.removeprefix(self._prefix): from_json(value) for key, value in self._values(names).items()}
 
     def write(self, seen: Mapping[str, Seen]) -> None:
         """Remember these drops. Dagster's storage updates keys or inserts them, but not both in one call."""
-        values = {_PREFIX + drop: to_json(now) for drop, now in seen.items()}
+        values = {self._prefix + drop: to_json(now) for drop, now in seen.items()}
         known = self._values(values).keys()
         for part in (values.keys() & known, values.keys() - known):
             for names in chunks(sorted(part), _CHUNK):

@@ -2,7 +2,7 @@
 
 import os
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -33,13 +33,14 @@ from evaluation_assets.defs.names import (
     STOPPED,
 )
 from evaluation_assets.defs.partitions import DROPS, SUITES, add_partitions
-from evaluation_assets.defs.step_failures import why_failed
+from evaluation_assets.defs.step_failures import was_blocked, why_failed
+from evaluation_assets.defs.upstream import missing_upstream
 from evaluation_assets.resources.leftovers import remove_leftovers
 from evaluation_assets.resources.sqlite_storage import open_instance
 from evaluation_assets.runs.outcomes import FailedCheck, RunOutcome, Status
 from evaluation_assets.runs.own_loop import run_here
 from evaluation_assets.runs.progress import RunProgress
-from evaluation_assets.runs.selection import assets_of, missing_upstream
+from evaluation_assets.runs.selection import assets_of
 from evaluation_assets.runs.stop import Stop
 
 _OF_THE_CONTENT = ("InvalidDrop", "UnreadableDrop")
@@ -261,7 +262,9 @@ def _run(
     stop: Stop,
 ) -> RunOutcome:
     job, selection = _job(definitions, options)
-    if missing := missing_upstream(definitions, home, drop.key, selection or ()):
+    graph = definitions.resolve_asset_graph()
+    parents = {key: graph.get(key).parent_keys for key in selection or ()}
+    if missing := missing_upstream(parents, set(parents), home, drop.key):
         return RunOutcome(drop, "unusable", _without_upstream(home, missing, drop, options), (), {})
     with _stoppable(instance, progress, stop) as run_id:
         result = job.execute_in_process(
@@ -296,17 +299,16 @@ def _status(result: dg.ExecuteInProcessResult) -> tuple[Status, str | None]:
     for event in result.all_events:
         if not event.is_step_failure:
             continue
+        if was_blocked(event):
+            return "check_failed", None
         failure = event.step_failure_data
         if failure.user_failure_data is not None:
             stopped = failure.user_failure_data.metadata.get(STOPPED)
             if stopped is not None and stopped.value == "budget":
                 return "over_budget", failure.user_failure_data.description
-            cause = failure.error and failure.error.cause
-            is_content = cause is not None and cause.cls_name in _OF_THE_CONTENT
+            is_content = failure.error is not None and failure.error.cls_name in _OF_THE_CONTENT
             return "unreadable" if is_content else "unusable", failure.user_failure_data.description
         error = failure.error
-        if error is not None and error.cls_name == "DagsterAssetCheckFailedError":
-            return "check_failed", None
         cause = error.cause if error is not None and error.cause is not None else error
         return "broken", f"{event.step_key}: {' '.join(cause.message.split()) if cause else 'failed'}"
     return "broken", "the run failed before its first step; --verbose shows why"
@@ -322,7 +324,9 @@ def _job(definitions: dg.Definitions, options: RunOptions) -> tuple[dg.JobDefini
     return definitions.resolve_implicit_global_asset_job_def(), selection
 
 
-def _without_upstream(home: Installation, missing: Mapping[str, Sequence[str]], drop: Drop, options: RunOptions) -> str:
+def _without_upstream(
+    home: Installation, missing: Mapping[str, Collection[str]], drop: Drop, options: RunOptions
+) -> str:
     asset, parents = next(iter(missing.items()))
     todo = f"Include everything upstream: --select '+{asset}'"
     if options.judges:

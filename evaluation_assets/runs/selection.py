@@ -1,14 +1,10 @@
-"""Select the assets of a run and check that their upstream tables exist."""
+"""Select the assets of a run."""
 
 import re
-from collections.abc import Mapping, Sequence
 
 import dagster as dg
 
-from evaluation_assets.core.lake.tables import TABLES
-from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.defs.names import EVALUATE
-from evaluation_assets.resources.asset_keys import table_path
 from evaluation_assets.runs.errors import InvalidSelection
 
 PREPROCESSED_FILES = dg.AssetKey("preprocessed_files")
@@ -55,17 +51,3 @@ def _parsed(text: str) -> dg.AssetSelection:
         if downstream:
             chosen |= asset.downstream()
     return chosen
-
-
-def missing_upstream(
-    definitions: dg.Definitions, home: Installation, drop: str, selection: Sequence[dg.AssetKey]
-) -> Mapping[str, Sequence[str]]:
-    """By selected asset: the upstream tables that are neither stored nor part of the selection."""
-    graph = definitions.resolve_asset_graph()
-    missing: dict[str, list[str]] = {}
-    for key in selection:
-        for parent in sorted(graph.get(key).parent_keys - set(selection)):
-            table = TABLES.get(parent.path[0])
-            if table is not None and not table.whole and not home.table(drop, *table_path(parent)).exists:
-                missing.setdefault(key.to_user_string(), []).append(parent.to_user_string())
-    return missing

@@ -40,6 +40,20 @@ def failure_of(result: dg.ExecuteInProcessResult) -> str:
     return failed.description or ""
 
 
+def test_an_asset_alone_is_not_made_of_tables_that_the_drop_does_not_have(installation: Workspace) -> None:
+    """Chosen alone in the UI, the report of a drop that was never read was written, and said that it has no clips."""
+    installation.drop("a", GOOD)
+    add_partitions(installation.instance, DROPS, ["a"])
+    job = installation.definitions.resolve_implicit_global_asset_job_def()
+    result = job.execute_in_process(
+        partition_key="a", asset_selection=[REPORT], instance=installation.instance, raise_on_error=False
+    )
+    said = failure_of(result)
+    assert said.startswith("evaluation_report needs category_assessments, claims, clip_scores, ")
+    assert said.endswith("Materialise everything upstream of it too, or run the job evaluate.")
+    assert not result.get_asset_materialization_events()
+
+
 def test_a_drop_that_cannot_be_read_leaves_the_others_of_its_run_alone(installation: Workspace) -> None:
     installation.drop("a", GOOD)
     installation.drop("b", b"garbage\n")

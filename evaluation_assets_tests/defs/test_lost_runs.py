@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Collection
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -14,10 +15,12 @@ import pytest
 
 from evaluation_assets.core.intake.copying.folders import prepare
 from evaluation_assets.core.intake.triggers.lost_runs import MAX_SILENT_LOOKS
+from evaluation_assets.core.judging.panel import Panel
 from evaluation_assets.core.system.cancellation import raise_if_told
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.system.processes import Process
-from evaluation_assets.defs.lost_runs import fail_gone_runs, lost_runs
+from evaluation_assets.definitions import build_definitions
+from evaluation_assets.defs.lost_runs import fail_gone_runs, lost_runs_sensor
 from evaluation_assets.defs.names import EVALUATE
 from evaluation_assets.resources.heartbeat import Heartbeat, beating, heartbeat_of
 from evaluation_assets.runs.jobs import instance_of
@@ -31,14 +34,11 @@ pytestmark = pytest.mark.slow
 STARTED, FAILURE = dg.DagsterRunStatus.STARTED, dg.DagsterRunStatus.FAILURE
 
 
-def started_run(kept: Workspace) -> str:
+def started_run(kept: Workspace, name: str = EVALUATE) -> str:
     """A run that Dagster takes for one at work."""
-    job = kept.definitions.resolve_job_def(EVALUATE)
+    job = kept.definitions.resolve_job_def(name)
     run = kept.instance.create_run_for_job(job, tags={"dagster/partition": "a"})
-    kept.instance.handle_run_event(
-        run.run_id,
-        dg.DagsterEvent(event_type_value="PIPELINE_START", job_name=EVALUATE),
-    )
+    kept.instance.handle_run_event(run.run_id, dg.DagsterEvent(event_type_value="PIPELINE_START", job_name=name))
     assert status(kept.instance, run.run_id) == STARTED
     return run.run_id
 
@@ -68,13 +68,13 @@ def test_a_run_that_takes_longer_than_a_day_is_ended(tmp_path: Path) -> None:
 class Looks:
     """Ticks of the sensor, keeping its cursor."""
 
-    def __init__(self, kept: Workspace) -> None:
-        self._kept = kept
+    def __init__(self, kept: Workspace, jobs: Collection[str] | None = None) -> None:
+        self._kept, self._jobs = kept, jobs
         self.cursor: str | None = None
 
     def look(self) -> None:
         with dg.build_sensor_context(instance=self._kept.instance, cursor=self.cursor) as context:
-            lost_runs(context)
+            lost_runs_sensor(self._jobs)(context)
             self.cursor = context.cursor
 
 
@@ -97,6 +97,18 @@ def test_runs_of_others_are_left_alone(kept: Workspace) -> None:
     for _ in range(MAX_SILENT_LOOKS + 3):
         looks.look()
     assert status(kept.instance, foreign) == STARTED
+
+
+def test_runs_of_the_project_that_the_assets_are_part_of_are_left_alone(kept: Workspace) -> None:
+    """Its jobs were failed after three minutes for lack of heartbeats, and steps beside ours when ours had ended."""
+    own, ours = started_run(kept, "__ASSET_JOB"), started_run(kept)
+    ended = Process.current()
+    for run in (own, ours):
+        beat(kept, run, Heartbeat(Process(ended.host, ended.boot, ended.namespace, 2**22 + 1, "1"), 3))
+    in_a_project = build_definitions(kept.home, Panel(), executor=None).resolve_sensor_def("lost_runs")
+    with dg.build_sensor_context(instance=kept.instance) as context:
+        in_a_project(context)
+    assert (status(kept.instance, own), status(kept.instance, ours)) == (STARTED, FAILURE)
 
 
 def test_a_run_beats_while_it_works(kept: Workspace) -> None:

@@ -9,9 +9,11 @@ from typing import Any
 import dagster as dg
 import pytest
 
+from evaluation_assets.core.judging.panel import Panel
 from evaluation_assets.core.lake.stored import DamagedTable
 from evaluation_assets.core.report.sinks.http import SendError
 from evaluation_assets.core.sections.failure_groups.states import read_states
+from evaluation_assets.definitions import build_definitions
 from evaluation_assets.defs.step_failures import why_failed
 from evaluation_assets.resources.installation import HomeResource
 from evaluation_assets_tests.conftest import Workspace
@@ -66,6 +68,7 @@ def test_a_regression_is_told_to_the_url(accepted: Workspace, receiver: list[dic
     notify(accepted, accepted.run("s/worse"))
     (message,) = receiver
     assert message["text"].startswith("Regression in s/worse (success 1 of 10 ")
+    assert message["text"].count("success -0.900 on 10 tasks") == 1
     assert ": regression_gate: fail: success -0.900 on 10 tasks" in message["text"]
     assert (message["kind"], message["job"], message["drop"]) == ("regression", "evaluate", "s/worse")
     assert [check["check"] for check in message["checks"]] == [GATE]
@@ -103,6 +106,24 @@ def test_a_run_of_many_drops_tells_of_each_that_failed(accepted: Workspace, rece
     assert message["text"].startswith("Regression in s/worse: 1 drop of 2 failed")
     assert "s/worse: regression_gate: fail" in message["text"]
     assert [check["drop"] for check in message["checks"]] == ["s/worse"]
+
+
+def test_failures_of_the_project_that_the_assets_are_part_of_are_its_own(
+    installation: Workspace, receiver: list[dict[str, Any]]
+) -> None:
+    installation.drop("bad", b"\x00 no JSON\n")
+    installation.instance.add_dynamic_partitions("drops", ["bad"])
+    job = installation.definitions.resolve_implicit_global_asset_job_def()
+    own = job.execute_in_process(
+        partition_key="bad",
+        instance=installation.instance,
+        asset_selection=[dg.AssetKey("raw_trajectories")],
+        raise_on_error=False,
+    )
+    installation.definitions = build_definitions(installation.home, Panel(), executor=None)
+    assert isinstance(notify(installation, own), dg.SkipReason) and not receiver
+    assert notify(installation, installation.run("bad")) is None
+    assert [message["job"] for message in receiver] == ["evaluate"]
 
 
 def test_without_a_url_nobody_is_told(installation: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:

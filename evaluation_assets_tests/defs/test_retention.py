@@ -7,6 +7,7 @@ from typing import Any
 import dagster as dg
 import pytest
 from dagster._core.definitions.run_request import InstigatorType
+from dagster._core.remote_origin import RegisteredCodeLocationOrigin, RemoteRepositoryOrigin
 from dagster._core.scheduler.instigation import TickStatus
 
 from evaluation_assets.core.intake.copying.folders import prepare
@@ -16,9 +17,9 @@ from evaluation_assets.core.pipeline.settings import InvalidSettings, load_setti
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.definitions import build_definitions, current_key
 from evaluation_assets.defs.freshness import REPORT, stale
-from evaluation_assets.defs.names import EVALUATE, PRUNE_HISTORY
+from evaluation_assets.defs.names import EVALUATE, JOBS, PRUNE_HISTORY
 from evaluation_assets.defs.partitions import DROPS
-from evaluation_assets.defs.retention import JOBS, forget_runs
+from evaluation_assets.defs.retention import forget_runs
 from evaluation_assets.runs.jobs import instance_of
 from evaluation_assets_tests.conftest import Workspace, record
 
@@ -95,6 +96,20 @@ def test_a_run_of_many_drops_goes_when_none_of_them_needs_it(kept: Workspace) ->
     assert forget_runs(kept.instance, time.time()) == [more]
     assert runs_of(kept) == {only, last}
     assert state(kept) == before
+
+
+def test_runs_of_other_code_locations_are_left_to_them(kept: Workspace) -> None:
+    """Another location may have a job of the same name. Runs without any were started by commands."""
+    runs: dict[str | None, str] = {}
+    for location in ("theirs", "ours", None):
+        origin = None if location is None else RegisteredCodeLocationOrigin(location)
+        job = None if origin is None else RemoteRepositoryOrigin(origin, "__repository__").get_job_origin(PRUNE_HISTORY)
+        made = kept.definitions.resolve_job_def(PRUNE_HISTORY)
+        run = kept.instance.create_run_for_job(made, status=dg.DagsterRunStatus.CANCELED, remote_job_origin=job)
+        runs[location] = run.run_id
+    last = kept.instance.create_run_for_job(made, status=dg.DagsterRunStatus.CANCELED).run_id
+    assert set(forget_runs(kept.instance, time.time() + 1, "ours")) == {runs["ours"], runs[None]}
+    assert runs_of(kept) == {runs["theirs"], last}
 
 
 def test_the_job_forgets_after_the_days_of_the_settings(kept: Workspace) -> None:

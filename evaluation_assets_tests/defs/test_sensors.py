@@ -1,5 +1,6 @@
 """What starts evaluations: the sensor on the drops folder and the nightly schedule."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from evaluation_assets.defs import sensors
 from evaluation_assets.defs.deleted_drops import forget
 from evaluation_assets.defs.schedules import nightly_schedule
 from evaluation_assets.resources.installation import HomeResource
-from evaluation_assets_tests.conftest import Workspace, record
+from evaluation_assets_tests.conftest import Workspace, record, workspace
 from evaluation_assets_tests.core.intake.test_drops import HOSTILE
 
 
@@ -29,8 +30,9 @@ def drops_in(request: dg.RunRequest) -> list[str]:
 class Ticker:
     """Evaluates the sensor tick by tick, keeping its cursor, as the daemon does."""
 
-    def __init__(self, installation: Workspace) -> None:
+    def __init__(self, installation: Workspace, prefix: Sequence[str] = ()) -> None:
         self.installation = installation
+        self.home = HomeResource(url=str(installation.home.root), key_prefix=[*prefix])
         self.cursor: str | None = None
         self.used: set[str] = set()
         self.requests: list[dg.RunRequest] = []
@@ -41,7 +43,7 @@ class Ticker:
         with dg.build_sensor_context(
             instance=self.installation.instance,
             cursor=self.cursor,
-            resources={"home": HomeResource(url=str(self.installation.home.root))},
+            resources={"home": self.home},
         ) as context:
             result = sensors.new_drops(context)
         if isinstance(result, dg.SkipReason):
@@ -65,6 +67,22 @@ class Ticker:
 @pytest.fixture
 def ticker(installation: Workspace) -> Ticker:
     return Ticker(installation)
+
+
+def test_teams_on_one_instance_may_have_drops_of_the_same_name(
+    installation: Workspace, instance: dg.DagsterInstance, tmp_path: Path
+) -> None:
+    """Each took the file for its own, which was still being written, and neither was evaluated."""
+    other = workspace(tmp_path / "other", instance)
+    teams = [Ticker(installation, ["one"]), Ticker(other, ["another", "one"])]
+    for team, task in zip(teams, "ab", strict=True):
+        team.installation.drop("nightly", record(task))
+    assert [team.tick() for team in teams] == [[], []], "not yet at rest"
+    assert [team.tick() for team in teams] == [["nightly"], ["nightly"]]
+    assert [request.tags["evaluation/key_prefix"] for team in teams for request in team.requests] == [
+        "one",
+        "another/one",
+    ]
 
 
 def test_a_drop_is_run_once_it_is_at_rest(installation: Workspace, ticker: Ticker) -> None:

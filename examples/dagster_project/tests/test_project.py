@@ -16,7 +16,6 @@ def test_runs_of_the_agent_are_evaluated() -> None:
         job = definitions.resolve_implicit_global_asset_job_def()
         produced = [dg.AssetKey(key) for key in PRODUCED]
         assert job.execute_in_process(instance=instance, asset_selection=produced).success
-        instance.add_dynamic_partitions("drops", ["agent_runs"])
         evaluate = definitions.resolve_job_def("evaluate")
         assert evaluate.execute_in_process(instance=instance, partition_key="agent_runs").success
     result = evaluation_assets.load_home(Path(__file__).parent.parent / ".evaluation")["agent_runs"]
