@@ -43,6 +43,9 @@ _DERIVED = re.compile(
 """Amounts, versions, dates, times, colours and chemical formulas: computed, converted, chosen, or known."""
 
 
+_NAME = re.compile(r"[a-z]+(?:_[a-z]+)*_\d+(?:_[a-z]+)+")
+"""Names with a number in them, such as `http_500_rate`."""
+
 _TOGETHER = 1 << 16
 """Characters of source texts that are searched together."""
 
@@ -174,5 +177,7 @@ def _identifiers(parameter: str, value: str) -> list[str]:
 
 def _is_code(text: str, fewest_digits: int) -> bool:
     if _CODE.fullmatch(text) is None or _DERIVED.fullmatch(text):
+        return False
+    if fewest_digits > 1 and _NAME.fullmatch(text) is not None:
         return False
     return sum(map(str.isdecimal, _YEAR.sub("", text))) >= fewest_digits and any(map(str.isalpha, text))
