@@ -13,15 +13,15 @@ _READS = frozenset(
 )
 _CHANGES = frozenset(
     """
-    activate add adjust append apply approve archive assign block book buy cancel change close commit confirm copy
-    create deactivate delete deploy deposit dim disable dispute downgrade edit enable exchange execute grant insert
-    install invite issue lock make mark merge modify move notify order pause pay place post publish purchase push
-    put reassign reboot refund register remove rename replace reply reschedule reserve reset restart restore resume
-    return revoke rotate save schedule send set share stop submit subscribe suspend switch toggle transfer turn
-    unblock unlock unsubscribe update upgrade upload withdraw write
+    activate add adjust append apply approve archive arrange assign block book buy cancel change close commit
+    confirm copy create deactivate delete deploy deposit dim disable dispute downgrade edit enable enroll exchange
+    execute extend grant insert install invite issue lock make mark merge modify move notify order pause pay place
+    post publish purchase push put reassign reboot refund register remove rename renew replace reply reschedule
+    reserve reset restart restore resume return revoke rotate save schedule send set share stop submit subscribe
+    suspend switch terminate toggle transfer turn unblock unlock unsubscribe update upgrade upload withdraw write
     """.split()
 )
-_NOUNS = frozenset({"draft", "file", "open", "request", "rollback", "scale"})
+_NOUNS = frozenset({"draft", "email", "file", "mail", "open", "request", "rollback", "scale"})
 """Verbs that change something if no other verb follows: `file_claim`, not `file_search`."""
 
 _OPENED = frozenset(

@@ -18,7 +18,7 @@ _UNITS = frozenset({24, 60, 100, 1000, 1024, 3600})
 """Between units of time, size and money."""
 
 _PARTS = range(2, 10)
-_TIMES = _UNITS.union(_PARTS)
+_TIMES = _UNITS.union(_PARTS, (12,))
 
 _MEASURE = re.compile(
     r"\s?(?:(?P<celsius>°\s?C\b|degrees C)|(?P<fahrenheit>°\s?F\b|degrees F)|(?P<kg>kg\b|kilogram)"

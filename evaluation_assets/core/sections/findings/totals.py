@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Any
 
 from evaluation_assets.core.sections.findings.results import document_of, table_of
-from evaluation_assets.core.sections.findings.values import values_in
+from evaluation_assets.core.sections.findings.values import money_in
 
 _FIGURE = re.compile(r"[$€£]?-?\d{1,12}(?:,\d{3})*(?:\.\d{1,4})?")
 """A number that is written as a text."""
@@ -53,9 +53,9 @@ def shares_of(records: Sequence[Record]) -> Iterator[float]:
 
 
 def sums_in_lines(text: str) -> Iterator[float]:
-    """The sums of two figures in one line of instructions: a price, and what is added to it."""
+    """The sums of two amounts of money in one line of instructions: a price, and what is added to it."""
     for line in text.splitlines():
-        numbers = [float(value.forms[0]) for value in values_in(line) if value.kind == "number"][:_MOST_NUMBERS]
+        numbers = list(islice(money_in(line), _MOST_NUMBERS))
         yield from (round(one + other, 2) for at, one in enumerate(numbers) for other in numbers[at + 1 :])
 
 

@@ -67,7 +67,7 @@ _WELL_FORMED = re.compile(r"\d+(?:[.,]\d+)?|(?:\d{1,3}(?:[.,'\u202f\u00a0]\d{2,3
 
 _DERIVED = re.compile(
     r"\d+(?:st|nd|rd|th|am|pm|k|m|b|x|s|h|d|g|kg|mb|gb|tb|ms|min|hrs?|px|pt|em|km|cm|mm|usd|eur|lbs?|oz|ft|in)"
-    r"|[a-z]{1,3}\d{1,2}|\d[a-z]|\d+d?-?(?-i:[a-z]+)",
+    r"|[a-z]{1,3}\d{1,2}|\d{1,2}h(?:\d\d)?-\d{1,2}h(?:\d\d)?|\d[a-z]|\d+d?-?(?-i:[a-z]+)",
     re.IGNORECASE,
 )
 """Amounts with a unit, ordinals and names of versions look like codes, and are written as one likes."""

@@ -153,3 +153,8 @@ def test_recorded_conversations_with_tools_raise_no_alarm() -> None:
 def test_a_name_with_a_number_in_it_is_no_identifier() -> None:
     assert ungrounded(asked("Look at the errors.", metric="http_500_rate")) == []
     assert ungrounded(asked("Look at the errors.", order_id="http_500_rate")) == ["http_500_rate"]
+
+
+def test_a_telephone_number_may_have_the_code_of_its_country() -> None:
+    assert ungrounded(asked("Call 06 12 34 56 78.", phone="+33612345678")) == []
+    assert ungrounded(asked("Call 06 12 34 56 78.", phone="+33612345687")) == ["+33612345687"]

@@ -251,6 +251,8 @@ def test_what_a_table_comes_to_is_supported(right: str, wrong: str) -> None:
         ("That is €27.56 for each of you two.", "That is €25.76 for each of you two."),
         ("It will be 52 to 61 °F.", "It will be 52 to 71 °F."),
         ("Your refund is €11.40.", "Your refund is €14.10."),
+        ("That is €136.80 a year.", "That is €163.80 a year."),
+        ("C'est entre 8h-10h et 14h-16h, à €11.40.", "C'est entre 8h-10h et 14h-16h, à €14.10."),
     ],
 )
 def test_what_amounts_come_to_is_supported(right: str, wrong: str) -> None:
