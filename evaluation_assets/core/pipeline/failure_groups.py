@@ -1,5 +1,6 @@
 """Failure groups over all drops: their findings, and how many runs of each drop they affect."""
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -41,6 +42,7 @@ _SHOWN = 10
 """Groups that the UI shows."""
 
 _EXCERPT = 300
+_MESSAGE = re.compile(r"^<message(?: [^>\n]*)?>\n(.*?)\n</message>$", re.MULTILINE | re.DOTALL)
 _PLACED = ("trajectory_id", "task_id", "kind", "severity", "tool", "evidence", "clip_index", "start", "end")
 
 
@@ -166,8 +168,10 @@ def evaluated_runs(home: Installation, drop: str) -> EvaluatedRuns:
 
 
 def _unexplained(raw: Stored, runs: EvaluatedRuns, failed: set[str]) -> Iterator[Occurrence]:
-    for row in raw.rows(["trajectory_id", "final_answer"]):
+    """Runs that failed without a finding. A conversation that users end has no answer, but what agents said last."""
+    for row in raw.rows(["trajectory_id", "final_answer", "text"]):
         if row["trajectory_id"] in failed:
+            said = row["final_answer"] or next(iter(_MESSAGE.findall(row["text"] or "")[-1:]), "").strip()
             yield Occurrence(
                 drop=runs.drop,
                 trajectory_id=row["trajectory_id"],
@@ -175,7 +179,7 @@ def _unexplained(raw: Stored, runs: EvaluatedRuns, failed: set[str]) -> Iterator
                 kind=UNEXPLAINED,
                 severity="HIGH",
                 tool=None,
-                evidence=(row["final_answer"] or "no answer")[:_EXCERPT],
+                evidence=(said or "no answer")[:_EXCERPT],
             )
 
 

@@ -25,12 +25,26 @@ LONGEST_ALIKE = 80
 """Characters of an answer that runs may be expected to give in the same words; longer ones differ from run to run."""
 
 _BOXED = "\\boxed{"
+_UNSPACED = "\u0e00-\u0eff\u3005-\u30ff\u3400-\u9fff\uac00-\ud7af"
+"""Letters of scripts that write a number without a space beside a word."""
+
+_UNITS_OF_DATES = "年月日号號时時点點分秒년월일시"
+_CURRENCIES = {
+    "$": "usd", "€": "eur", "£": "gbp", "₹": "inr", "₩": "krw", "₽": "rub", "฿": "thb", "₫": "vnd", "₪": "ils",
+    "₺": "try",
+}  # fmt: skip
+_DECIMAL_COMMA = re.compile(r"[+-]?(?:\d{1,3}(?:[. '’\u00a0\u202f]\d{3})+|\d+),(?:\d{1,2}|(?<=\.\d{3},)\d+)")
+"""A number with a comma before its decimals, as most of Europe writes it; `1,250` stays a thousand."""
+
+_MARKS = "*_`~"
+_BEFORE_UNIT = re.compile(r"(?<=\d) (?=[^\W\d_]{1,4}\b)")
 _CURRENCY_SIGN = re.compile(r"\\?[$€£¥₹₩₽฿₫₪₺]|\b(?:usd|eur|gbp|jpy|cny|chf|vnd)\b")
 _NUMBER = re.compile(r"[+-]?(?:\d{1,3}(?:[, '’_]\d{3})+|\d+)?(?:\.\d+)?(?:e[+-]?\d{1,4})?")
 _STATED = re.compile(
-    r"(?<![\w.,:/+-])(?<!\w\()(?P<sign>minus |[+-])?(?:\\?[$€£¥₹] ?)?"
-    r"(?P<number>(?:\d{1,3}(?:[,'’_]\d{3})+|\d+)(?:\.\d+)?(?:e[+-]?\d{1,4})?|\.\d+)"
-    r"(?!\w|[.,:/-]\d)(?P<percent> ?\\?%| percent\b)?(?: (?P<scale>thousand|million|billion|trillion)\b)?",
+    rf"(?<![^\W{_UNSPACED}])(?<![.,:/+-])(?<!\w\()(?P<sign>minus |[+-])?(?:\\?[$€£¥₹] ?)?"
+    r"(?P<number>(?:\d{1,3}(?:[.'’]\d{3})+|\d+),\d{1,2}(?!\d)|(?:\d{1,3}(?:[,'’_]\d{3})+|\d+)(?:\.\d+)?(?:e[+-]?\d{1,4})?|\.\d+)"
+    rf"(?![^\W{_UNSPACED}]|[{_UNITS_OF_DATES}]|[.,:/-]\d)(?P<percent> ?\\?%| percent\b)?"
+    r"(?: (?P<scale>thousand|million|billion|trillion)\b)?",
     re.IGNORECASE,
 )
 """A number in a sentence. Digits within names, dates, times, versions and ranges are none."""
@@ -45,6 +59,7 @@ _DENIED = re.compile(
 )
 """With these words a text that does not announce its answer may state a number that is none."""
 
+_LONGEST_NUMBER = 200
 _LONGEST_SEARCHED = 100_000
 _SEPARATOR = re.compile(r"[, '’_]")
 
@@ -60,6 +75,8 @@ def compare_answer(reference: ReferenceAnswer, answer: str | None) -> AnswerOutc
         is_right = is_not_found(reference.value)
         return "not_found" if not is_right else "normalised" if is_loose else "different"
     expected, actual = normalised(reference.value), normalised(answer)
+    if is_loose and _in_other_currencies(reference.value, answer):
+        return "different"
     if is_loose and expected == actual:
         return "normalised"
     is_percentage = expected.endswith("%")
@@ -80,21 +97,31 @@ def is_not_found(answer: str) -> bool:
     return boxed(answer).strip().strip("'\"`.").upper() == NOT_FOUND
 
 
+def _in_other_currencies(reference: str, answer: str) -> bool:
+    """Whether both name currencies, and none in common. A sign such as `¥` may be that of several."""
+    expected, actual = (
+        {_CURRENCIES.get(sign.strip("\\"), sign) for sign in _CURRENCY_SIGN.findall(text.casefold())}
+        for text in (reference, answer[:_LONGEST_SEARCHED])
+    )
+    return bool(expected and actual) and expected.isdisjoint(actual) and "¥" not in expected | actual
+
+
 def normalised(text: str) -> str:
     r"""The text without what does not change an answer.
 
-    The content of the last `\boxed{}`; composed characters, no case, single white space, no full stop at the end. A
-    number is written plainly: without currency sign, thousands separators, leading plus and trailing zeros.
+    The content of the last `\boxed{}`; composed characters, no case, single white space and none before a unit, no full
+    stop at the end, no bold or italic marks. A number is written plainly: without currency sign, thousands separators,
+    leading plus and trailing zeros.
     """
     text = unicodedata.normalize("NFC", boxed(text)).casefold()
-    text = " ".join(text.split()).removesuffix(".").strip()
+    text = " ".join(text.split()).strip(_MARKS).removesuffix(".").strip(_MARKS).strip()
     without_sign = " ".join(_CURRENCY_SIGN.sub(" ", text).split())
     # "-$5": the sign stands before the currency.
     if without_sign[:2] in ("- ", "+ "):
         without_sign = without_sign[0] + without_sign[2:]
     number = _number(without_sign)
     if number is None:
-        return text
+        return _BEFORE_UNIT.sub("", text)
     plain = format(number.normalize(), "f") if abs(number.adjusted()) <= 30 else str(number.normalize())
     return "0" if number == 0 else plain
 
@@ -136,7 +163,10 @@ def _stated(match: re.Match[str]) -> Decimal | None:
 
 
 def _number(text: str) -> Decimal | None:
-    if not text or len(text) > 200 or _NUMBER.fullmatch(text) is None or not any(map(str.isdigit, text)):
+    if _DECIMAL_COMMA.fullmatch(text[:_LONGEST_NUMBER]) is not None:
+        whole, _, part = text.rpartition(",")
+        text = re.sub(r"[^\d+-]", "", whole) + "." + part
+    if not text or len(text) > _LONGEST_NUMBER or _NUMBER.fullmatch(text) is None or not any(map(str.isdigit, text)):
         return None
     try:
         return Decimal(_SEPARATOR.sub("", text))

@@ -13,12 +13,22 @@ _READS = frozenset(
 )
 _CHANGES = frozenset(
     """
-    add append apply approve assign block book buy cancel change close commit confirm copy create deactivate delete
-    deploy deposit disable edit enable exchange execute grant insert install invite issue make mark merge modify move
-    order pay place post publish purchase push put reassign refund register remove rename replace reply reserve
-    reset return revoke save schedule send set share submit subscribe transfer unsubscribe update upload withdraw write
+    activate add adjust append apply approve archive arrange assign block book buy cancel change close commit
+    confirm copy create deactivate delete deploy deposit dim disable dispute downgrade edit enable enroll exchange
+    execute extend grant insert install invite issue lock make mark merge modify move notify order pause pay place
+    post publish purchase push put reassign reboot refund register remove rename renew replace reply reschedule
+    reserve reset restart restore resume return revoke rotate save schedule send set share stop submit subscribe
+    suspend switch terminate toggle transfer turn unblock unlock unsubscribe update upgrade upload withdraw write
     """.split()
 )
+_NOUNS = frozenset({"draft", "email", "file", "mail", "open", "request", "rollback", "scale"})
+"""Verbs that change something if no other verb follows: `file_claim`, not `file_search`."""
+
+_OPENED = frozenset(
+    {"app", "browser", "document", "file", "folder", "image", "link", "page", "pdf", "tab", "url", "website", "window"}
+)
+"""What is only opened to be read."""
+
 _PEOPLE = frozenset({"agent", "agents", "human", "humans", "operator", "representative", "supervisor"})
 _HANDS_OVER = frozenset({"transfer", "escalate", "handoff", "handover", "forward", "connect"})
 _HANDS_OVER_TO = frozenset({("transfer", "to"), ("handoff", "to"), ("handover", "to"), ("escalate", "to")})
@@ -59,4 +69,6 @@ def changes_state(tool: str) -> bool:
     """
     words = words_of_tool(tool)
     verb = next((word for word in words if word in _READS or word in _CHANGES), None)
+    if verb is None and words and words[0] in _NOUNS:
+        return len(words) > 1 and not (words[0] == "open" and words[-1] in _OPENED)
     return verb in _CHANGES and not (verb == "transfer" and not _PEOPLE.isdisjoint(words))

@@ -1,16 +1,19 @@
 """Groups over drops: which are new, how large their share is, and what the check says."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from random import Random
+from typing import cast
 
 import pytest
 
+from evaluation_assets.core.lake.stored import Stored
 from evaluation_assets.core.pipeline.checks.failure_groups import no_reopened_failures, states_of_groups
 from evaluation_assets.core.pipeline.failure_groups import (
     AllRuns,
     EvaluatedRuns,
+    FindingsOfRuns,
     group_figures,
     group_rows,
     group_table,
@@ -177,3 +180,28 @@ def test_the_gravest_group_comes_first_then_those_with_the_most_runs() -> None:
     assert first["kind"] == "cut_off"
     assert [row["n_runs"] for row in others] == sorted((row["n_runs"] for row in others), reverse=True)
     assert first["n_runs"] < others[0]["n_runs"]
+
+
+class _Rows:
+    """Rows of a table."""
+
+    def __init__(self, *rows: dict[str, object]) -> None:
+        self._rows = rows
+
+    def rows(self, columns: list[str]) -> Iterator[dict[str, object]]:
+        return ({column: row[column] for column in columns} for row in self._rows)
+
+
+def test_a_conversation_that_failed_without_a_finding_is_shown_by_what_was_said_last() -> None:
+    said = '<user>\nMove it.\n</user>\n<message agent="a">\nIt is moved.\n</message>\n<user>\nThanks.\n</user>\n'
+    raw = _Rows(
+        {"trajectory_id": "1", "final_answer": None, "text": said},
+        {"trajectory_id": "2", "final_answer": None, "text": "<user>\nMove it.\n</user>\n"},
+        {"trajectory_id": "3", "final_answer": "42", "text": said},
+    )
+    failed = dict.fromkeys("123", False)
+    runs = EvaluatedRuns(
+        drop="d", suite=None, agent=None, version="", evaluated_at="", tasks=dict.fromkeys("123", "t"), successes=failed
+    )
+    found = FindingsOfRuns(runs, cast("Stored", _Rows()), cast("Stored", raw))
+    assert [each.evidence for own in found for each in own] == ["It is moved.", "no answer", "42"]

@@ -14,6 +14,8 @@ from evaluation_assets.core.sections.findings.call_forms import NO_FORMS, CallFo
 from evaluation_assets.core.sections.findings.finding import Place
 from evaluation_assets.core.sections.findings.given import Texts
 from evaluation_assets.core.sections.findings.handed_on import HandedOn
+from evaluation_assets.core.sections.findings.resolved import todays
+from evaluation_assets.core.sections.findings.results import cells_apart
 from evaluation_assets.core.traces.trajectories.model import Span, Step, ToolCall, Trajectory
 from evaluation_assets.core.traces.trajectories.wrapped_results import said_by
 
@@ -168,23 +170,40 @@ class Course:
 
     @cached_property
     def texts(self) -> Texts:
-        """The values in its texts. A thought is known to the call of its step, and other texts to the next event."""
+        """The values in its texts. A thought is known to the call of its step, and other texts to the next event.
+
+        What the words of a message stand for, `tomorrow`, is known to itself.
+        """
         texts = Texts()
         texts.add(self.trajectory.task)
         texts.add(orjson.dumps(self.trajectory.agents).decode())
+        today = todays(self.instructions)
+        texts.add_days(self.trajectory.task, 0, today)
+        texts.add_told(self.trajectory.task, 0)
         for number, event in enumerate(self.events):
             match event:
                 case Asked():
                     texts.add(event.message, number + 1)
                     texts.add(event.knowledge, number + 1)
+                    texts.add_days(event.message, number + 1, today)
+                    texts.add_told(event.message, number + 1)
                 case Message():
                     texts.add(event.text, number + 1)
+                    texts.add_days(event.text, number, today)
                 case PlacedStep():
                     texts.add(event.trajectory.piece(event.step.thought), number, "thought")
                     if event.step.call is not None:
                         texts.add(event.arguments_text, number + 1, "argument")
-                    texts.add(event.result, number + 1)
+                    texts.add(cells_apart(event.result), number + 1)
         return texts
+
+    @property
+    def instructions(self) -> Iterator[str]:
+        """What its agents were told before it, and what was known to be true."""
+        for agent in self.trajectory.agents:
+            yield from filter(None, (agent.description, agent.role))
+        yield self.trajectory.task
+        yield from (turn.knowledge for turn in self.trajectory.turns if turn.knowledge)
 
     @cached_property
     def handed_on(self) -> frozenset[int]:

@@ -1,5 +1,7 @@
 """Where the record that a call returns disagrees with its arguments: it has one field otherwise and others alike."""
 
+import math
+import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
@@ -12,6 +14,8 @@ _AGREEING = 2
 _MOST_FIELDS = 200
 _MOST_WORDS = 3
 _DEEPEST = 6
+_CENTS = 100
+_LETTERS = str.maketrans({"ø": "o", "æ": "a", "œ": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i"})
 
 
 class Field(NamedTuple):
@@ -95,10 +99,19 @@ def _are_comparable(own: Any, other: Any) -> bool:
 def _is_same(own: Any, other: Any) -> bool:
     """Whether two values are the same, but for how they are written: `cancel` and `cancelled`."""
     if isinstance(own, str) and isinstance(other, str):
-        one, another = _plain(own), _plain(other)
+        one, another = plain_letters(own), plain_letters(other)
         return one.startswith(another) or another.startswith(one)
-    return own == other
+    if isinstance(own, bool) or isinstance(other, bool) or not isinstance(own, int | float):
+        return own == other
+    return isinstance(other, int | float) and are_equal(own, other)
 
 
-def _plain(text: str) -> str:
-    return "".join(filter(str.isalnum, text.casefold()))
+def are_equal(own: float, other: float) -> bool:
+    """Whether two numbers are the same, or the same amount in cents."""
+    return own == other or (own % 1 != 0 and math.isclose(own * _CENTS, other))
+
+
+def plain_letters(text: str) -> str:
+    """A text in Latin letters without marks, without spaces: `Müller` and `Mueller` are one name."""
+    folded = unicodedata.normalize("NFKD", text.casefold().translate(_LETTERS))
+    return "".join(filter(str.isalnum, folded)).replace("ae", "a").replace("oe", "o").replace("ue", "u")

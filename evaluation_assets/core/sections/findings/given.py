@@ -7,10 +7,12 @@ from datetime import UTC, date, datetime, timedelta
 from itertools import islice
 from typing import Literal, get_args
 
+from evaluation_assets.core.sections.findings.resolved import days_meant, speaks_of_days, stays_in, times_meant
 from evaluation_assets.core.sections.findings.values import Value, misreadings, values_in
 
 _DIGITS = re.compile(r"\d+")
 _PARTS = re.compile(r"[-_]")
+_SEPARATORS = re.compile(r"[-_#]")
 _AMOUNT = re.compile(r"(?<![\w.,])\d{2,15}(?=[^\W\d_]{1,3}\b)")
 """Numbers with a unit, such as `42mm`."""
 
@@ -18,6 +20,8 @@ _LAST_DIGITS = 4
 """By so many digits at their end, cards and accounts are named."""
 
 _LONGEST_MISREAD = 40
+_MOST_DATES = 40
+_MOST_STAYS = 4
 _YEAR = re.compile(r"^\d{4}-(?=\d)")
 _COMPACT = re.compile(r"((?:19|20)\d\d)(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])")
 _SECONDS = re.compile(r"1\d{9}(?:\.\d+)?")
@@ -25,12 +29,27 @@ _OFFSETS = (-12 * 3600, 14 * 3600)
 """The earliest and the latest local time, in seconds from UTC."""
 
 
-Writer = Literal["said", "argument", "thought"]
-"""Where a text stands: in what anybody said or a result has, in the arguments of a call, or in a thought."""
+_ANY = "any"
+"""Stands for all dates: words speak of days, and nothing tells which day was today."""
 
-_Index = Literal["date", "time", "number", "code", "day", "bare_day", "dated_day", "month"]
+_JOINED = re.compile(r"[^\s.()/\-]+(?:[\s.()/\-]{1,2}[^\s.()/\-]+)*")
+_JOINT = re.compile(r"[\s.()/\-]+")
+_MOST_JOINED = 8
+_FEWEST_JOINED, _MOST_SYMBOLS = 5, 34
+_LONGEST_TOLD = 4_000
+_TAIL = 9
+"""By so many digits at their end telephone numbers are the same, with or without the code of a country."""
 
-_WRITERS: tuple[Writer, ...] = ("said", "argument", "thought")
+Writer = Literal["said", "argument", "thought", "words", "unknown_day"]
+"""Where a text stands: in what anybody said or a result has, in the arguments of a call, or in a thought.
+
+`words` are dates and times that words stand for, such as `tomorrow`, and codes and numbers that were told in pieces.
+`unknown_day` is any date, from words on if nothing tells what day it was when they were said.
+"""
+
+_Index = Literal["date", "time", "number", "code", "day", "bare_day", "dated_day", "month", "tail", "calendar"]
+
+_WRITERS: tuple[Writer, ...] = get_args(Writer)
 
 
 class Texts:
@@ -40,6 +59,7 @@ class Texts:
         self._known: dict[Writer, dict[_Index, dict[str, int]]] = {
             writer: {index: {} for index in get_args(_Index)} for writer in _WRITERS
         }
+        self._stays: set[int] = set()
 
     def add(self, text: str, known_from: int = 0, writer: Writer = "said") -> None:
         """Add a text. Texts are added in the order of the run."""
@@ -48,6 +68,38 @@ class Texts:
             first = known[index]
             for form in forms:
                 first.setdefault(form, known_from)
+
+    def add_days(self, text: str, known_from: int, todays: Collection[date]) -> None:
+        """Add the days that the words of a text stand for, if one of these days was today."""
+        known = self._known["words"]
+        named = [*_dates_in(text, todays), *(day for today in todays for day in days_meant(text, today, ends=False))]
+        for day in named[:_MOST_DATES]:
+            known["calendar"].setdefault(_form_of(day), known_from)
+        self._stays.update(islice(stays_in(text), _MOST_STAYS))
+        days = [day for today in todays for day in days_meant(text, today)]
+        days += [
+            _day_of(form) + timedelta(days=nights)
+            for form in islice(known["calendar"] if self._stays else (), _MOST_DATES)
+            for nights in self._stays
+        ]
+        for day in days:
+            known["date"].setdefault(_form_of(day), known_from)
+            known["day"].setdefault(f"{day.month}-{day.day}", known_from)
+        if not todays and speaks_of_days(text):
+            for index in ("date", "day"):
+                self._known["unknown_day"][index].setdefault(_ANY, known_from)
+
+    def add_told(self, text: str, known_from: int) -> None:
+        """Add the times that the words of a user stand for, and the codes and numbers told in pieces."""
+        known = self._known["words"]
+        for time in times_meant(text):
+            known["time"].setdefault(time, known_from)
+        for joined in _joined(text):
+            known["code"].setdefault(joined, known_from)
+            if joined.isdecimal():
+                known["number"].setdefault(_number(joined), known_from)
+                if len(joined) >= _TAIL:
+                    known["tail"].setdefault(joined[-_TAIL:], known_from)
 
     def given_to(self, event: int, *, also: Collection[Writer] = ()) -> "Given":
         """What was said before an event of the run, by its number, and in other texts if these count too."""
@@ -65,9 +117,11 @@ class Given:
         """Whether a text has the value, in any notation."""
         if value.kind == "date":
             return any(self._has_date(form) for form in value.forms)
-        if self._has_any(value.kind, value.forms):
+        if self._has_any(value.kind, value.forms) or self._has_any("tail", _tails(value)):
             return True
         if value.parts and all(self._has("number", part) for part in value.parts):
+            return True
+        if value.kind == "code" and self._has_any("code", (_SEPARATORS.sub("", form) for form in value.forms)):
             return True
         return value.kind == "code" and any(
             self._has_parts(form) and not self._has_any("code", misreadings(form)) for form in value.forms
@@ -97,6 +151,14 @@ class Given:
             "date", (_form_of(other) for form in value.forms for other in _neighbours(form))
         )
 
+    def dates(self) -> Iterator[date]:
+        """The first dates that texts have, with the year that is meant, and days such as `tomorrow`."""
+        for dated in (self._known[0]["date"], *(known["calendar"] for known in self._known)):
+            for form, first in islice(dated.items(), _MOST_DATES):
+                if first <= self._until and form.count("-") == 2:
+                    with suppress(ValueError):
+                        yield _day_of(form)
+
     def _has(self, index: _Index, form: str) -> bool:
         return any(form in known[index] and known[index][form] <= self._until for known in self._known)
 
@@ -113,8 +175,48 @@ class Given:
     def _has_date(self, form: str) -> bool:
         day = _YEAR.sub("", form)
         if day == form:
-            return self._has("day", day)
-        return self._has("date", form) or (self._has("bare_day", day) and not self._has("dated_day", day))
+            return self._has("day", day) or self._has("day", _ANY)
+        return (
+            self._has("date", form)
+            or self._has("date", _ANY)
+            or (self._has("bare_day", day) and not self._has("dated_day", day))
+        )
+
+
+def _dates_in(text: str, todays: Collection[date]) -> Iterator[date]:
+    """The dates in a text; one without a year is of this year, of the last one or of the next."""
+    for value in values_in(text[:_LONGEST_TOLD]):
+        for form in value.forms if value.kind == "date" else ():
+            years = [""] if form.count("-") == 2 else [f"{today.year + n}-" for today in todays for n in (-1, 0, 1)]
+            for year in years:
+                with suppress(ValueError):
+                    yield _day_of(f"{year}{form}")
+
+
+def _day_of(form: str) -> date:
+    year, month, day = map(int, form.split("-"))
+    return date(year, month, day)
+
+
+def _tails(value: Value) -> Iterator[str]:
+    yield from (form[-_TAIL:] for form in value.forms if form.isdecimal() and len(form) >= _TAIL)
+
+
+def _joined(text: str) -> Iterator[str]:
+    """Codes and numbers that a text has in pieces: `1Z 999 AA1`, `0351 912 345`."""
+    for run in _JOINED.finditer(text[:_LONGEST_TOLD]):
+        pieces = _JOINT.split(run.group().strip("+#,;:!?"))
+        for first in range(len(pieces)):
+            joined = ""
+            for piece in pieces[first : first + _MOST_JOINED]:
+                piece = piece.strip(",;:!?+#").casefold()
+                if not piece.isalnum() or (not piece.isascii()) or (len(piece) > 3 and piece.isalpha()):
+                    break
+                joined += piece
+                if len(joined) > _MOST_SYMBOLS:
+                    break
+                if len(joined) >= _FEWEST_JOINED and len(joined) > len(piece) and _DIGITS.search(joined):
+                    yield joined
 
 
 def _forms_of(text: str) -> Iterator[tuple[_Index, Iterable[str]]]:
@@ -131,6 +233,8 @@ def _forms_of(text: str) -> Iterator[tuple[_Index, Iterable[str]]]:
             elif value.kind == "code":
                 yield "code", _pieces(form)
                 yield "number", _numbers(form)
+                joined = _SEPARATORS.sub("", form)
+                yield "number", (_number(joined),) if joined.isdecimal() else ()
 
 
 def _of_date(form: str) -> Iterator[tuple[_Index, Iterable[str]]]:
@@ -166,7 +270,7 @@ def _neighbours(form: str) -> Iterator[date]:
     """The day before and the day after a date with its year."""
     if form.count("-") == 2:
         with suppress(ValueError, OverflowError):
-            day = date(*map(int, form.split("-")))
+            day = _day_of(form)
             yield day - timedelta(days=1)
             yield day + timedelta(days=1)
 

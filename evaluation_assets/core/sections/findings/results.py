@@ -1,7 +1,9 @@
 """What the results of tools hold, where they are JSON or printed by Python, whatever is put around them."""
 
+import csv
 import json
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from evaluation_assets.core.traces.formats.untyped import printed_value
@@ -16,6 +18,16 @@ _HEADING = 80
 _LONGEST = 200_000
 _DEEPEST = 3
 _JSON = json.JSONDecoder()
+_HTML_ROW = re.compile(r"<tr\b[^>]{0,200}>(.*?)</tr>", re.IGNORECASE | re.DOTALL)
+_HTML_CELL = re.compile(r"<t[hd]\b[^>]{0,200}>(.*?)</t[hd]>", re.IGNORECASE | re.DOTALL)
+_TAG = re.compile(r"<[^>]{1,300}>")
+_MARKS = ("|", "\t", ";", ",")
+_RULE = re.compile(r"[\s|:+-]+")
+_CELL = re.compile(r"[-+$€£]?\d[\d.,]*")
+_FEWEST_LINES = 2
+_MOST_LINES = 500
+_OTHER_LINES = 2
+"""Lines beside a table, such as the number of its rows."""
 
 
 def document_of(result: str) -> JsonObject | list[Any] | None:
@@ -45,3 +57,34 @@ def _printed(result: str) -> JsonObject | list[Any] | None:
         value = printed_value(result[begins.start() :].strip()) if is_printed else None
     is_record = isinstance(value, dict) or (isinstance(value, list) and value and isinstance(value[0], dict | list))
     return value if is_record else None
+
+
+def table_of(result: str) -> list[JsonObject] | None:
+    """The records of a table with a line of headings: CSV, or columns between bars or tabs."""
+    if _HTML_ROW.search(result) is not None:
+        result = "\n".join(
+            "|".join(_TAG.sub(" ", cell).replace("|", "/").strip() or "-" for cell in _HTML_CELL.findall(row))
+            for row in _HTML_ROW.findall(result[:_LONGEST])
+        )
+    lines = [line for line in result[:_LONGEST].splitlines() if line.strip() and _RULE.fullmatch(line) is None]
+    mark = next((mark for mark in _MARKS if lines and mark in lines[0]), None)
+    if mark is None or len(lines) < _FEWEST_LINES:
+        return None
+    lines = lines[:_MOST_LINES]
+    if mark == "|":
+        rows: list[Sequence[str]] = [[cell.strip() for cell in line.strip().strip("|").split("|")] for line in lines]
+    else:
+        rows = list(csv.reader(lines, delimiter=mark))
+    heads = rows[0]
+    same = [row for row in rows[1:] if len(row) == len(heads)]
+    if any(_CELL.fullmatch(head.strip()) for head in heads) or len(same) < max(1, len(rows) - 1 - _OTHER_LINES):
+        return None
+    return [dict(zip(heads, (cell.strip() for cell in row), strict=True)) for row in same]
+
+
+def cells_apart(result: str) -> str:
+    """A result with a space between the cells of a table: of `DE,12,30` no number is 12.30."""
+    if result[:1] in ("{", "[") or "," not in result:
+        return result
+    table = table_of(result)
+    return result if table is None else "\n".join(" | ".join(map(str, record.values())) for record in table)

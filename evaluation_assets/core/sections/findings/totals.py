@@ -1,11 +1,12 @@
-"""Sums that a reader of a result makes at once: of one field over all records of a list, or over two neighbours."""
+"""Sums and shares that a reader of results makes at once: of one field over records, or over two neighbours."""
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Any
 
-from evaluation_assets.core.sections.findings.results import document_of
+from evaluation_assets.core.sections.findings.results import document_of, table_of
+from evaluation_assets.core.sections.findings.values import money_in
 
 _FIGURE = re.compile(r"[$€£]?-?\d{1,12}(?:,\d{3})*(?:\.\d{1,4})?")
 """A number that is written as a text."""
@@ -14,28 +15,68 @@ _NO_DIGIT = re.compile(r"[^\d.-]")
 _LONGEST_READ = 200_000
 _DEEPEST = 12
 _MOST_RECORDS = 200
+_FEW = 12
+"""Records whose shares are read: of more, any percentage is one."""
+
+_MOST_NUMBERS = 8
+_PERCENT = 100.0
+
+Record = dict[str, float]
 
 
-def totals_in(result: str) -> Iterator[float]:
-    """The sums of the lists of records in a result that is JSON."""
-    if len(result) <= _LONGEST_READ:
-        yield from _in_value(document_of(result), _DEEPEST)
+def records_in(result: str) -> list[list[Record]]:
+    """The lists of records in a result that is JSON or a table; of an object without a list, itself."""
+    if len(result) > _LONGEST_READ:
+        return []
+    document = document_of(result)
+    if document is None and (table := table_of(result)) is not None:
+        return [_records(table)]
+    lists = list(_lists(document, _DEEPEST))
+    return lists or ([[dict(_figures(document, "", _DEEPEST))]] if isinstance(document, dict) else [])
 
 
-def _in_value(value: Any, depth: int) -> Iterator[float]:
+def totals_of(records: Sequence[Record]) -> Iterator[float]:
+    """The sums of each field over all records, and over two neighbours."""
+    if 1 < len(records) <= _MOST_RECORDS:
+        for own in _columns(records):
+            yield round(sum(own), 2)
+            yield from (round(one + other, 2) for one, other in pairwise(own))
+
+
+def shares_of(records: Sequence[Record]) -> Iterator[float]:
+    """The percentages that few records have in the total of a field, and by which it differs in neighbours."""
+    if 1 < len(records) <= _FEW:
+        for own in _columns(records):
+            total = sum(own)
+            yield from (_PERCENT * one / total for one in own if total > 0)
+            yield from (_PERCENT * abs(other / one - 1) for one, other in pairwise(own) if one > 0)
+
+
+def sums_in_lines(text: str) -> Iterator[float]:
+    """The sums of two amounts of money in one line of instructions: a price, and what is added to it."""
+    for line in text.splitlines():
+        numbers = list(islice(money_in(line), _MOST_NUMBERS))
+        yield from (round(one + other, 2) for at, one in enumerate(numbers) for other in numbers[at + 1 :])
+
+
+def _columns(records: Sequence[Record]) -> Iterator[list[float]]:
+    for name in dict.fromkeys(name for record in records for name in record):
+        yield [record[name] for record in records if name in record]
+
+
+def _lists(value: Any, depth: int) -> Iterator[list[Record]]:
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    if isinstance(value, list) and 1 < len(value) <= _MOST_RECORDS:
-        yield from _of_records([dict(_figures(item, "", depth)) for item in value if isinstance(item, dict)])
+    if isinstance(value, list) and 0 < len(value) <= _MOST_RECORDS:
+        records = _records(value)
+        if records:
+            yield records
     if depth:
         for item in inner:
-            yield from _in_value(item, depth - 1)
+            yield from _lists(item, depth - 1)
 
 
-def _of_records(records: Sequence[dict[str, float]]) -> Iterator[float]:
-    for name in dict.fromkeys(name for record in records for name in record):
-        own = [record[name] for record in records if name in record]
-        yield round(sum(own), 2)
-        yield from (round(one + other, 2) for one, other in pairwise(own))
+def _records(items: Sequence[Any]) -> list[Record]:
+    return [dict(_figures(item, "", _DEEPEST)) for item in items if isinstance(item, dict)]
 
 
 def _figures(record: dict[str, Any], path: str, depth: int) -> Iterator[tuple[str, float]]:

@@ -28,6 +28,9 @@ _ANY_MONTH = "|".join(_MONTHS)
 _WORDS = {"set", "out", "ago", "mag", "gen"}
 """Months elsewhere, words in English: before a number they are no month, `set 20 alarms`."""
 
+MONTH_NAMES = "|".join(name for names in _MONTHS for name in names.split("|") if len(name) > 3) + "|(?-i:May)"
+"""The names of months that are no other words for the most part."""
+
 _MONTH_BEFORE = "|".join(name for names in _MONTHS for name in names.split("|") if name not in _WORDS)
 _UNSPACED = "\u0e00-\u0eff\u3005-\u30ff\u3400-\u9fff\uac00-\ud7af"
 """Letters of scripts that write a number without a space after a word: Thai, Lao, Japanese, Chinese, Korean."""
@@ -45,19 +48,26 @@ _VALUE = re.compile(
     rf"(?P<d4>\d{{1,2}})(?:st|nd|rd|th)?\b(?!:)(?:{_BOLD},?{_BOLD}\s{_BOLD}(?P<y4>[12]\d{{3}}))?)"
     rf"|(?P<after>(?<![\w.,-])(?P<d5>\d{{1,2}})(?:st|nd|rd|th|\.|er|º)?{_BOLD}(?:\s(?:de|of))?\s{_BOLD}"
     rf"(?P<name5>{_ANY_MONTH})\b(?!\sof\b)\.?(?:{_BOLD},?{_BOLD}\s(?:de\s)?{_BOLD}(?P<y5>[12]\d{{3}}))?)"
-    r"|(?P<time>(?<![\d:])(?P<h>[0-2]?\d)(?::|h|\s?[点點時시]\s?|\.(?=\d\d\sUhr))(?P<mi>[0-5]\d)(?::[0-5]\d)?(?![\d:])"
+    r"|(?P<time>(?<![\d:])(?<!\d\+)(?P<h>[0-2]?\d)(?::|h|\s?[点點時시]\s?|\.(?=\d\d\sUhr))(?P<mi>[0-5]\d)(?::[0-5]\d)?(?![\d:])"
     r"(?:\s?(?P<half>[ap])\.?m\b)?)"
     r"|(?P<hour>(?<![\d:.,])(?P<h2>1[0-2]|0?[1-9])\s?(?P<half2>[ap])\.?m\b)"
     r"|(?P<grouped>(?<![\w-])(?:[A-Z]{2}\d\d(?:\s[A-Z0-9]{4}){2,7}(?:\s[A-Z0-9]{1,3})?|\d{4}(?:\s\d{4}){2,4})(?![\w-]))"
     r"|(?P<code>(?<![\w-])#?(?=[A-Za-z_#-]*\d)(?=[\d_#-]*[A-Za-z])[A-Za-z0-9]{1,40}(?:[-_][A-Za-z0-9]{1,40}){0,8}(?![\w-]))"
+    r"|(?P<digits>(?<![\w.,-])(?!\d{1,5}-\d{1,2}-\d{1,2}(?![\d-]))\d{2,12}(?:-\d{2,12}){2,6}(?![\w-]))"
     rf"|(?P<number>(?<![^\W{_UNSPACED}])(?:{_SPACED}|\d+[万萬만]\d{{1,4}}|\d+(?:[.,'\u202f\u00a0]\d+)*)(?!\d)))",
     re.IGNORECASE,
 )
 _MAY_HOLD = re.compile(r"\d")
+_DIGITS = {zero + digit: str(digit) for zero in (0x660, 0x6F0, 0x966, 0xFF10) for digit in range(10)}
+"""Arabic, Persian, Devanagari and full-width digits."""
+
 _THOUSANDS = re.compile(r"\d{1,3}(?:[.,'\u202f\u00a0]\d{3})+")
+_WELL_FORMED = re.compile(r"\d+(?:[.,]\d+)?|(?:\d{1,3}(?:[.,'\u202f\u00a0]\d{2,3})+(?:[.,]\d+)?)|\d+(?:\.\d+){2,}")
+"""Numbers; else commas stand between them, as in a line of a table: `1284300.50,2310`."""
+
 _DERIVED = re.compile(
     r"\d+(?:st|nd|rd|th|am|pm|k|m|b|x|s|h|d|g|kg|mb|gb|tb|ms|min|hrs?|px|pt|em|km|cm|mm|usd|eur|lbs?|oz|ft|in)"
-    r"|[a-z]{1,3}\d{1,2}|\d[a-z]|\d+d?-?(?-i:[a-z]+)",
+    r"|[a-z]{1,3}\d{1,2}|\d{1,2}h(?:\d\d)?-\d{1,2}h(?:\d\d)?|\d[a-z]|\d+d?-?(?-i:[a-z]+)",
     re.IGNORECASE,
 )
 """Amounts with a unit, ordinals and names of versions look like codes, and are written as one likes."""
@@ -70,6 +80,9 @@ _SCALE = re.compile(
     r"|(?P<s8>[億亿억])|(?P<s9>billion|bn\b|milliard|mrd\b|млрд))",
     re.IGNORECASE,
 )
+_MONEY = r"[$€£¥₹₽]|\b(?:USD|EUR|GBP|CHF|JPY|CNY|SEK|NOK|DKK|PLN|[Ee]uros?)\b"
+_MONEY_BEFORE = re.compile(rf"(?:{_MONEY})\s?$")
+_MONEY_AFTER = re.compile(rf"\s?(?:{_MONEY})")
 _LONGEST_READ = 2_000_000
 _LONGEST_NUMBER = 30
 
@@ -79,8 +92,8 @@ class Value:
     """A value at `text[start:end]`. Values with a common form are equal.
 
     A number has several forms if its separators have several meanings, or if it is a share or a multiple: `25.5%` is
-    0.255, too, and `2 million` is 2000000. `parts` are the numbers that its spaces separate, if they do not group
-    digits.
+    0.255, too, and `2 million` is 2000000. `parts` are the numbers that its spaces or commas separate, if they do not
+    group digits.
     """
 
     kind: ValueKind
@@ -104,7 +117,7 @@ def _unescaped(text: str) -> str:
     """A text of the same length without the ends of lines and tabs that JSON has in texts: a number may follow them."""
     for escape in ("\\n", "\\r", "\\t") if "\\" in text else ():
         text = text.replace(escape, "  ")
-    return text
+    return text if text.isascii() else text.translate(_DIGITS)
 
 
 def _value(match: re.Match[str]) -> Value | None:
@@ -118,9 +131,9 @@ def _value(match: re.Match[str]) -> Value | None:
         case _ if match["cjk"]:
             return _date(start, end, (match["y3"], match["mo3"], match["d3"]))
         case _ if match["before"]:
-            return _date(start, end, (match["y4"], _month(match["name4"]), match["d4"]))
+            return _date(start, end, (match["y4"], month_of(match["name4"]), match["d4"]))
         case _ if match["after"]:
-            return _date(start, end, (match["y5"], _month(match["name5"]), match["d5"]))
+            return _date(start, end, (match["y5"], month_of(match["name5"]), match["d5"]))
         case _ if match["time"]:
             return Value("time", _times(int(match["h"]), match["mi"], match["half"]), start, end)
         case _ if match["hour"]:
@@ -130,6 +143,8 @@ def _value(match: re.Match[str]) -> Value | None:
             if _DERIVED.fullmatch(written):
                 return None
             return Value("code", (written.lstrip("#").casefold(),), start, end)
+        case _ if match["digits"]:
+            return Value("code", (match.group(),), start, end)
         case _ if match["grouped"]:
             parts = match.group().split()
             joined = "".join(parts).casefold()
@@ -149,6 +164,8 @@ def _amount(match: re.Match[str]) -> Value:
         forms += tuple(_shifted(form, power) for form in forms)
     elif _PERCENT.match(match.string, end):
         forms += tuple(_shifted(form, -2) for form in forms)
+    if len(parts) == 1 and _WELL_FORMED.fullmatch(parts[0]) is None:
+        parts = parts[0].split(",")
     return Value("number", forms, start, end, _plains(parts) if len(parts) > 1 else ())
 
 
@@ -170,7 +187,8 @@ def _date(start: int, end: int, *readings: tuple[str | None, str, str]) -> Value
     return Value("date", tuple(forms), start, end) if forms else None
 
 
-def _month(name: str) -> str:
+def month_of(name: str) -> str:
+    """The number of the month with this name, 0 for another word."""
     match = _MONTH.fullmatch(name)
     return "0" if match is None or match.lastgroup is None else match.lastgroup[1:]
 
@@ -200,6 +218,20 @@ def _plain(digits: str) -> str:
     whole, point, part = digits.partition(".")
     part = part.rstrip("0")
     return (whole.lstrip("0") or "0") + (point + part if part else "")
+
+
+def money_in(text: str) -> Iterator[float]:
+    """The amounts of money in a text, those beside the sign or code of a currency."""
+    for value in values_in(text):
+        if value.kind == "number" and currency_beside(text, value) is not None:
+            yield float(value.forms[0])
+
+
+def currency_beside(text: str, value: Value) -> str | None:
+    """The sign or code of a currency before or after a value."""
+    before = _MONEY_BEFORE.search(text, max(0, value.start - 4), value.start)
+    match = before or _MONEY_AFTER.match(text, value.end)
+    return None if match is None else match.group().strip().casefold()
 
 
 def misreadings(form: str) -> Iterator[str]:

@@ -43,6 +43,12 @@ _DERIVED = re.compile(
 """Amounts, versions, dates, times, colours and chemical formulas: computed, converted, chosen, or known."""
 
 
+_LOCAL = 9
+"""Digits at the end of a telephone number that it has with or without the code of a country."""
+
+_NAME = re.compile(r"[a-z]+(?:_[a-z]+)*_\d+(?:_[a-z]+)+")
+"""Names with a number in them, such as `http_500_rate`."""
+
 _TOGETHER = 1 << 16
 """Characters of source texts that are searched together."""
 
@@ -133,6 +139,8 @@ class _Seen:
         self._unread.clear()
         pieces = _PIECE.findall(identifier.casefold())
         joined = "".join(pieces)
+        if joined.isdecimal() and len(joined) >= _LOCAL:
+            joined = joined[-_LOCAL:]
         return self._pieces.issuperset(pieces) or any(joined in text for text in self._joined)
 
     def _join(self, text: str) -> None:
@@ -174,5 +182,7 @@ def _identifiers(parameter: str, value: str) -> list[str]:
 
 def _is_code(text: str, fewest_digits: int) -> bool:
     if _CODE.fullmatch(text) is None or _DERIVED.fullmatch(text):
+        return False
+    if fewest_digits > 1 and _NAME.fullmatch(text) is not None:
         return False
     return sum(map(str.isdecimal, _YEAR.sub("", text))) >= fewest_digits and any(map(str.isalpha, text))

@@ -10,6 +10,7 @@ from evaluation_assets.core.sections.sessions.interactions import SessionInterac
 from evaluation_assets.core.traces.trajectories.calls import CallKey, call_key
 from evaluation_assets.core.traces.trajectories.model import Step, Trajectory
 from evaluation_assets.core.traces.trajectories.words import words
+from evaluation_assets.core.traces.trajectories.wrapped_results import said_by
 
 RepetitionKind = Literal["same_call", "duplicate_work", "retry", "same_message", "ping_pong"]
 
@@ -35,9 +36,10 @@ T = TypeVar("T")
 class Repetition:
     """Interactions that repeat work. `places` are the `order`s of the interactions, including the first one.
 
-    `same_call`: an agent repeats a call that had worked. `retry`: it repeats a call that had failed. `duplicate_work`:
-    another agent repeats the call; `step` is the position of the second call in its interaction. `same_message`: an
-    agent repeats a message. `ping_pong`: two agents alternate, and neither messages nor results bring anything new.
+    `same_call`: an agent repeats a call that had worked, with the same result. `retry`: it repeats a call that had
+    failed. `duplicate_work`: another agent repeats the call; `step` is the position of the second call in its
+    interaction. `same_message`: an agent repeats a message. `ping_pong`: two agents alternate, and neither
+    messages nor results bring anything new.
     """
 
     kind: RepetitionKind
@@ -65,7 +67,23 @@ def _calls(parts: Sequence[SessionInteraction]) -> list[Repetition]:
         for number, step in enumerate(part.steps):
             if step.call is not None:
                 made.setdefault(call_key(part.trajectory, step), []).append((part, number, step))
-    return [_repetition(same) for same in made.values() if len(same) > 1]
+    repeated = map(_without_news_of_results, made.values())
+    return [_repetition(same) for same in repeated if len(same) > 1]
+
+
+def _without_news_of_results(
+    same: Sequence[tuple[SessionInteraction, int, Step]],
+) -> list[tuple[SessionInteraction, int, Step]]:
+    """The calls but for those of an agent that worked, as all before them had, and gave another result."""
+    kept: list[tuple[SessionInteraction, int, Step]] = []
+    results: set[tuple[str, ...] | None] = set()
+    for part, number, step in same:
+        result = None if step.result is None else tuple(said_by(part.trajectory, step).split())
+        is_news = step.has_succeeded and result is not None and result not in results and None not in results
+        if not results or not is_news or part.agent_id != same[0][0].agent_id:
+            kept.append((part, number, step))
+        results.add(result if step.has_succeeded else None)
+    return kept
 
 
 def _repetition(same: Sequence[tuple[SessionInteraction, int, Step]]) -> Repetition:

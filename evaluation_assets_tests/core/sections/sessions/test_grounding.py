@@ -148,3 +148,13 @@ def test_recorded_conversations_with_tools_raise_no_alarm() -> None:
     trajectories = [trajectory for path in paths for trajectory in read(path)]
     assert sum(len(trajectory.calls) for trajectory in trajectories) == 872
     assert [value for trajectory in trajectories for value in ungrounded(trajectory)] == []
+
+
+def test_a_name_with_a_number_in_it_is_no_identifier() -> None:
+    assert ungrounded(asked("Look at the errors.", metric="http_500_rate")) == []
+    assert ungrounded(asked("Look at the errors.", order_id="http_500_rate")) == ["http_500_rate"]
+
+
+def test_a_telephone_number_may_have_the_code_of_its_country() -> None:
+    assert ungrounded(asked("Call 06 12 34 56 78.", phone="+33612345678")) == []
+    assert ungrounded(asked("Call 06 12 34 56 78.", phone="+33612345687")) == ["+33612345687"]

@@ -93,3 +93,11 @@ def test_a_ping_pong_begins_where_nothing_new_comes_any_more() -> None:
 
 def test_two_agents_that_say_something_new_every_time_are_in_a_conversation() -> None:
     assert repetitions(speaking("a", "b", "a", "b", "a", "b")) == []
+
+
+def test_the_same_call_with_another_result_is_none() -> None:
+    first, second = (part("a", None, call("get_status", result, zone="up")) for result in ("19.4", "18.1"))
+    assert repetitions(session(turn("How warm?", first), turn("And now?", second))) == []
+    assert [each.kind for each in repetitions(session(turn("How warm?", first), turn("And now?", first)))] == [
+        "same_call"
+    ]

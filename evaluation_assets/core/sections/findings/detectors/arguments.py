@@ -1,11 +1,12 @@
 """[arguments] Dates, times and codes in arguments that nobody gave, or that the user's latest words contradict.
 
-Lookups may be of the day before or after a given one.
+Lookups may be of the day before or after a given one, and of any range. Words may give a day or a time: `tomorrow`.
 """
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
+from typing import Any
 
 from evaluation_assets.core.sections.findings.course import Asked, Course, PlacedStep
 from evaluation_assets.core.sections.findings.detector import Detected, Detector
@@ -14,12 +15,29 @@ from evaluation_assets.core.sections.findings.given import Given
 from evaluation_assets.core.sections.findings.values import Value, misreadings, values_in
 from evaluation_assets.core.suites.effects import changes_state
 from evaluation_assets.core.traces.trajectories.calls import leaves
-from evaluation_assets.core.traces.trajectories.model import JsonObject, Span
+from evaluation_assets.core.traces.trajectories.model import Span
 
 _LONGEST = 60
 """Longer values, and those of many words, are text: searches, notes, code."""
 
 _MOST_WORDS = 3
+_BOUND = re.compile(
+    r"from|to$|start|end|since|until|till|before|after|begin|min|max|earliest|latest|desde|hasta|von|bis|ab$|window|range",
+    re.IGNORECASE,
+)
+"""Fields that bound what is looked up: agents choose the range."""
+
+_END = re.compile(r"end|to$|until|till|bis|hasta|fin", re.IGNORECASE)
+_OF_BIRTH = re.compile(r"birth|dob|geb|nac", re.IGNORECASE)
+_EXPRESSION = re.compile(r"(?=.*\d\s*[-+*/^])(?!\d{1,4}-\d{1,2}-\d{1,4}$)[\d.,\s()+*/^%-]{3,300}")
+"""Sums and products: their numbers may be computed, or be the factor of a unit."""
+
+_ADDRESS = re.compile(r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}")
+_PART = re.compile(r"[._+-]")
+_MISTYPED = 2
+_BEFORE = 200_000
+"""Characters before a call in which addresses are looked for."""
+
 _LETTER, _DIGIT = re.compile(r"[^\W\d_]"), re.compile(r"\d")
 _FEWEST_DIGITS = 5
 """Plain numbers with fewer digits may be amounts and counts, which are computed."""
@@ -42,9 +60,10 @@ def _detect(course: Course) -> Iterator[Detected]:
         if isinstance(event, Asked):
             named = _by_shape(value.forms[0] for value in values_in(event.message) if value.kind == "code")
         elif isinstance(event, PlacedStep) and event.step.call is not None and _is_checked(event, course):
-            given = course.texts.given_to(number)
+            given = course.texts.given_to(number, also=("words", "unknown_day"))
             yield from _of_call(event, given, named)
             yield from _of_figures(event, given, course.texts.given_to(len(course.events)))
+            yield from _of_addresses(event)
 
 
 def _is_checked(made: PlacedStep, course: Course) -> bool:
@@ -52,16 +71,22 @@ def _is_checked(made: PlacedStep, course: Course) -> bool:
 
 
 def _of_call(made: PlacedStep, given: Given, named: Mapping[str, set[str]]) -> Iterator[Detected]:
-    values = [checked for text in _texts(made.trajectory.arguments(made.call)) for checked in _checked(text, given)]
-    codes = {value.forms[0] for value, _ in values if value.kind == "code"}
+    changes = changes_state(made.call.name)
+    values = [
+        (name, value, evidence)
+        for name, text in _texts("", made.trajectory.arguments(made.call))
+        for value, evidence in _checked(text, given)
+        if not _is_chosen(name, value, changes=changes)
+    ]
+    codes = {value.forms[0] for _, value, _ in values if value.kind == "code"}
     said: set[tuple[str, str]] = set()
     searched = _Searched(made)
-    for value, text in values:
+    for name, value, text in values:
         if not given.holds(value):
-            if not changes_state(made.call.name) and given.holds_neighbour(value):
+            if not changes and _OF_BIRTH.search(name) is None and given.holds_neighbour(value):
                 continue
             kind = "unsupported_argument"
-        elif value.kind == "code" and changes_state(made.call.name) and _contradicts(value.forms[0], codes, named):
+        elif value.kind == "code" and changes and _contradicts(value.forms[0], codes, named):
             kind = "contradicted_argument"
         else:
             continue
@@ -73,18 +98,30 @@ def _of_call(made: PlacedStep, given: Given, named: Mapping[str, set[str]]) -> I
             kind=kind,
             place=made.place(span),
             evidence=made.trajectory.piece(span),
-            severity=None if changes_state(made.call.name) else "LOW",
+            severity=None if changes else "LOW",
         )
+
+
+def _is_chosen(name: str, value: Value, *, changes: bool) -> bool:
+    """Whether an agent may choose a value: a bound of what it looks up, or the time at which something ends."""
+    if changes:
+        return value.kind == "time" and _END.search(name) is not None
+    return value.kind in ("date", "time") and _BOUND.search(name) is not None
 
 
 def _checked(text: str, given: Given) -> Iterator[tuple[Value, str]]:
     """Values with the whole text as evidence: a part of a secret would not be known as one.
 
-    Of longer texts only codes, with themselves as evidence, that may be a misreading of one that was given.
+    Of longer texts only codes and long numbers, with themselves as evidence, that may be misread from given ones.
     """
-    if len(text) > _LONGEST or len(text.split()) > _MOST_WORDS:
+    if _EXPRESSION.fullmatch(text) is not None:
         for value in values_in(text):
-            is_long = value.kind == "code" and value.end - value.start >= _SHORTEST_MISREAD
+            if value.end - value.start >= _FEWEST_DIGITS and not given.holds(value) and given.holds_nearly(value):
+                yield value, text
+    elif len(text) > _LONGEST or len(text.split()) > _MOST_WORDS:
+        for value in values_in(text):
+            shortest = {"code": _SHORTEST_MISREAD, "number": _FEWEST_DIGITS}.get(value.kind)
+            is_long = shortest is not None and value.end - value.start >= shortest
             if is_long and not given.holds(value) and given.holds_nearly(value):
                 yield value, text[value.start : value.end]
     else:
@@ -135,13 +172,9 @@ def _is_in_place_of_another(made: PlacedStep, written: str, given: Given, said: 
         return False
     form = values[0].forms[0]
     others = {other for other in misreadings(form) if len(other) == len(form)} | _near(form)
-    return any(
-        given.holds(Value("number", (other,), 0, 0))
-        and re.compile(rf"(?<![\d.,]){re.escape(other)}(?![\d])").search(
-            made.trajectory.text, made.call.raw[1], made.call.raw[1] + _AFTER
-        )
-        for other in sorted(others)
-    )
+    meant = {other for other in others if given.holds(Value("number", (other,), 0, 0))}
+    following = values_in(made.trajectory.text[made.call.raw[1] : made.call.raw[1] + _AFTER]) if meant else ()
+    return any(not meant.isdisjoint(value.forms) for value in following if value.kind == "number")
 
 
 def _near(form: str) -> set[str]:
@@ -149,6 +182,33 @@ def _near(form: str) -> set[str]:
     number = Decimal(form)
     others = (number + 1, number - 1, *(number.scaleb(power) for power in (-3, -2, -1, 1, 2, 3)))
     return {form for other in others for value in values_in(f"{abs(other):f}") for form in value.forms}
+
+
+def _of_addresses(made: PlacedStep) -> Iterator[Detected]:
+    """E-mail addresses that nothing had before, while one that is nearly the same was given."""
+    text = made.trajectory.text
+    own = dict.fromkeys(_ADDRESS.findall(made.arguments_text)) if "@" in made.arguments_text else {}
+    if not own or not changes_state(made.call.name):
+        return
+    before = text[max(0, made.call.raw[0] - _BEFORE) : made.call.raw[0]].casefold()
+    known = set(_ADDRESS.findall(before))
+    for address in own:
+        if address.casefold() not in before and any(_are_nearly(address.casefold(), other) for other in known):
+            span = made.span_of(address)
+            yield Detected(kind="contradicted_argument", place=made.place(span), evidence=made.trajectory.piece(span))
+            return
+
+
+def _are_nearly(address: str, other: str) -> bool:
+    """Whether two addresses differ in one part of their name, or in one or two letters."""
+    if len(address) == len(other) and sum(one != two for one, two in zip(address, other, strict=True)) <= _MISTYPED:
+        return True
+    if address in set(misreadings(other)):
+        return True
+    (name, _, host), (other_name, _, other_host) = address.partition("@"), other.partition("@")
+    parts, others = _PART.split(name), _PART.split(other_name)
+    is_renamed = len(parts) == len(others) > 1 and sum(one != two for one, two in zip(parts, others, strict=True)) == 1
+    return host == other_host and is_renamed
 
 
 class _Searched:
@@ -187,13 +247,18 @@ def _shape(code: str) -> str:
     return _DIGIT.sub("9", _LETTER.sub("a", code))
 
 
-def _texts(arguments: JsonObject | None) -> Iterator[str]:
-    """The texts and whole numbers of arguments."""
-    for value in leaves(arguments):
-        if isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool)):
-            yield str(value).strip()
+def _texts(name: str, value: Any) -> Iterator[tuple[str, str]]:
+    """The texts and whole numbers of arguments, with the name of their field."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _texts(key, inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _texts(name, inner)
+    elif isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool)):
+        yield name, str(value).strip()
 
 
 DETECTOR = Detector(
-    name="arguments", version="6", kinds=("unsupported_argument", "contradicted_argument"), detect=_detect
+    name="arguments", version="7", kinds=("unsupported_argument", "contradicted_argument"), detect=_detect
 )

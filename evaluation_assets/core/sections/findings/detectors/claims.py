@@ -27,6 +27,13 @@ _THING = re.compile(r"[^\W\d_]+")
 _SUBJECT = 2
 """Words before a claim that may be its subject: `two checked bags have been added`."""
 
+_CLAUSE = re.compile(r",? (?:so|but|and) (?=i(?:['’]ve| have| ['’]?ve)? )|; (?=i(?:['’]ve| have) )", re.IGNORECASE)
+"""Before a main clause with its own subject: `I can't see it, so I have opened a ticket`."""
+
+_MOST_OF_CONSENT = 8
+"""Words of a message that only agrees."""
+
+_LOOKS = frozenset({"get", "list", "search", "find", "show", "read", "lookup", "fetch", "view", "query"})
 _SHORTEST = 3
 _LONGEST = 500
 
@@ -37,20 +44,37 @@ def _detect(course: Course) -> Iterator[Detected | Claim]:
         return
     tools = {tool.name for agent in course.trajectory.agents for tool in agent.tools or ()} | course.forms.tools
     performed = _Performed(course.calls, tools)
+    words = {word for tool in tools if changes_state(tool) for word in words_of_tool(tool)}
+    known = [action for action in actions() if not (action.with_tool and action.tools.isdisjoint(words))]
+    asked = [turn.user_message or "" for turn in course.trajectory.turns]
+    ends_in_question = {message.turn + 1: "?" in message.text for message in course.messages}
     for message in course.messages:
         listed = 0
         for start, end in sentences(message.text):
             sentence = message.text[start:end]
             if (reason := cues("reason").search(sentence)) is not None:
                 sentence = sentence[: reason.start()]
+            if (clause := _CLAUSE.search(sentence)) is not None:
+                sentence = sentence[clause.end() :]
             if len(sentence) > _LONGEST or cues("no_claim").matches(sentence):
                 continue
             performed.read_until(message.turn)
             claimed = [
                 action
-                for action in actions()
+                for action in known
                 if action.claims.matches(sentence)
-                or (action.name in performed.failed and action.states.matches(sentence))
+                or (
+                    action.states.matches(sentence)
+                    and (
+                        action.name in performed.failed
+                        or (
+                            performed.last_change != message.turn
+                            and _is_asked(
+                                action, asked[message.turn], words, is_answer=ends_in_question.get(message.turn, False)
+                            )
+                        )
+                    )
+                )
                 or (action.tools and performed.last_change == message.turn and _is_item(action, sentence))
             ]
             if not claimed:
@@ -71,6 +95,20 @@ def _detect(course: Course) -> Iterator[Detected | Claim]:
                 yield claim
                 if not is_done:
                     yield Detected(kind="unperformed_claim", place=claim.place, evidence=text)
+
+
+def _is_asked(action: Action, message: str, words: Collection[str], *, is_answer: bool) -> bool:
+    """Whether a user asks for an action that a tool does, by a word of its name, or agrees to what was proposed.
+
+    A short answer to the agent's question agrees, unless it declines or asks back.
+    """
+    own = action.tools & set(words)
+    if not own:
+        return False
+    if not own.isdisjoint(words_of(message)):
+        return True
+    is_short = len(message.split()) <= _MOST_OF_CONSENT and "?" not in message
+    return is_short and (cues("consent").matches(message) or (is_answer and not cues("decline").matches(message)))
 
 
 def _is_item(action: Action, sentence: str) -> bool:
@@ -157,7 +195,9 @@ class _Performed:
 
 
 def _does(action: Action, made: PlacedStep) -> bool:
-    if not action.tools.isdisjoint(words_of_tool(made.call.name)):
+    words = words_of_tool(made.call.name)
+    is_lookup = not _LOOKS.isdisjoint(words[:1]) and "and" not in words  # `get_order` orders nothing
+    if not is_lookup and not action.tools.isdisjoint(words):
         return True
     return changes_state(made.call.name) and (not action.tools or action.words.matches(made.arguments_text))
 
@@ -167,4 +207,4 @@ def _codes(text: str) -> set[str]:
     return forms | {code.casefold() for code in _CODE.findall(text)}
 
 
-DETECTOR = Detector(name="claims", version="7", kinds=("unperformed_claim",), detect=_detect)
+DETECTOR = Detector(name="claims", version="8", kinds=("unperformed_claim",), detect=_detect)

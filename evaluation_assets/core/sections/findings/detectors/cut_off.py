@@ -1,4 +1,4 @@
-"""[cut_off] Runs that end at a user's message or in the middle of a call.
+"""[cut_off] Runs that end at a user's message, in the middle of a call, or with words to an agent who never acts.
 
 A user who objects to the work of a coding agent and leaves has cut nothing off: that the agent never answers is less
 than what the user objects to, so it is `MEDIUM`.
@@ -23,6 +23,7 @@ _SUBMITS = re.compile(r"COMPLETE_TASK_AND_SUBMIT|MINI_SWE_AGENT_FINAL_OUTPUT")
 """What SWE agents that have only a shell print at the end."""
 
 _LONGEST_FAREWELL = 400
+_SEVERAL = 2
 
 
 def _detect(course: Course) -> Iterator[Detected]:
@@ -43,6 +44,9 @@ def _detect(course: Course) -> Iterator[Detected]:
             severity: Severity | None = "MEDIUM" if is_left else None
             yield Detected(kind="cut_off", place=Place(turn=last), evidence=asked[start:end], severity=severity)
         return
+    if (handed := _handed_to_nobody(course)) is not None:
+        yield handed
+        return
     if not steps or steps[-1].turn != last or steps[-1].step.call is None or _is_the_end(steps[-1]):
         return
     placed, messages = steps[-1], course.messages
@@ -55,6 +59,20 @@ def _detect(course: Course) -> Iterator[Detected]:
     elif not is_answered and messages:
         span = placed.result_span
         yield Detected(kind="cut_off", place=placed.place(span), evidence=trajectory.piece(span) or placed.call.name)
+
+
+def _handed_to_nobody(course: Course) -> Detected | None:
+    """A last message that begins with the name of another agent, who never acts on it."""
+    agents, messages = course.trajectory.agents, course.messages
+    if len(agents) < _SEVERAL or not messages or messages[-1].order < len(course.steps) - 1:
+        return None
+    message = messages[-1]
+    for agent in agents:
+        for name in {agent.id, agent.name or agent.id} if agent.id != message.agent_id else ():
+            if re.match(rf"\W*{re.escape(name)}\s?[:：]\s*\S", message.text, re.IGNORECASE) is not None:
+                start, end = quotation(message.text, 0, 1)
+                return Detected(kind="cut_off", place=message.place(start, end), evidence=message.text[start:end])
+    return None
 
 
 def _is_the_end(made: PlacedStep) -> bool:
@@ -78,4 +96,4 @@ def _is_farewell(message: str) -> bool:
     return is_short and cues("farewell").matches(message) and not cues("question").matches(message)
 
 
-DETECTOR = Detector(name="cut_off", version="4", kinds=("cut_off",), detect=_detect)
+DETECTOR = Detector(name="cut_off", version="5", kinds=("cut_off",), detect=_detect)

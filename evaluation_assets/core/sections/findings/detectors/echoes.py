@@ -16,7 +16,14 @@ import orjson
 
 from evaluation_assets.core.sections.findings.course import Asked, Course, Message, PlacedStep, bounded
 from evaluation_assets.core.sections.findings.detector import Detected, Detector
-from evaluation_assets.core.sections.findings.echoed import Field, disputed, is_batch_of_more, nested
+from evaluation_assets.core.sections.findings.echoed import (
+    Field,
+    are_equal,
+    disputed,
+    is_batch_of_more,
+    nested,
+    plain_letters,
+)
 from evaluation_assets.core.sections.findings.effects import may_do_anything, updates
 from evaluation_assets.core.sections.findings.given import Given, Texts
 from evaluation_assets.core.sections.findings.results import document_of
@@ -187,7 +194,7 @@ def _ids_of(arguments: JsonObject) -> Iterator[tuple[str, str]]:
 
 def _is_same(own: str, other: str) -> bool:
     if _NUMBER.fullmatch(own) is not None and _NUMBER.fullmatch(other) is not None:
-        return float(own) == float(other)
+        return are_equal(float(own), float(other))
     return own.casefold() == other.casefold()
 
 
@@ -214,14 +221,14 @@ def _is_code(value: Any) -> bool:
 
 
 def _other(own: str, others: Sequence[str]) -> Iterator[tuple[str, str]]:
-    if own.casefold() not in map(str.casefold, others):
+    if plain_letters(own) not in map(plain_letters, others):
         yield from ((own, other) for other in others if _are_alike(own, other))
 
 
 def _are_alike(own: str, other: str) -> bool:
     """Whether both are numbers, and not the same, or codes of one length, both with or both without digits."""
     if _NUMBER.fullmatch(own) is not None:
-        return _NUMBER.fullmatch(other) is not None and float(own) != float(other)
+        return _NUMBER.fullmatch(other) is not None and not _is_same(own, other)
     return len(own) == len(other) and _is_code(other) and (_DIGIT.search(own) is None) == (_DIGIT.search(other) is None)
 
 
@@ -301,4 +308,4 @@ def _value_of(node: ast.expr) -> float:
             raise ValueError(f"no sum or product: {ast.dump(node)}")
 
 
-DETECTOR = Detector(name="echoes", version="6", kinds=("contradicted_argument",), detect=_detect)
+DETECTOR = Detector(name="echoes", version="7", kinds=("contradicted_argument",), detect=_detect)

@@ -37,4 +37,4 @@ def _of_message(message: Message) -> Iterator[Detected]:
             return
 
 
-DETECTOR = Detector(name="promises", version="3", kinds=("unkept_promise",), detect=_detect)
+DETECTOR = Detector(name="promises", version="4", kinds=("unkept_promise",), detect=_detect)

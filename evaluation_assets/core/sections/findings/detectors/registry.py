@@ -1,6 +1,7 @@
 """All detectors. To remove one, delete its module and its line here."""
 
 from evaluation_assets.core.sections.findings.detectors import (
+    agreed,
     answers,
     arguments,
     claimed_tests,
@@ -18,6 +19,7 @@ from evaluation_assets.core.sections.findings.detectors import (
 )
 
 DETECTORS = (
+    agreed.DETECTOR,
     answers.DETECTOR,
     arguments.DETECTOR,
     claimed_tests.DETECTOR,

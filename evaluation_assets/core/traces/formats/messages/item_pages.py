@@ -1,11 +1,14 @@
-"""Pages of items, as OpenAI's APIs list those of a conversation or of the input of a response: the newest first."""
+"""Lists of items: pages, as OpenAI's APIs list those of a conversation (newest first), and instructions among them."""
 
 from collections.abc import Sequence
+from typing import Any
 
+from evaluation_assets.core.traces.formats.messages.chat import content_of, role_of
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields
-from evaluation_assets.core.traces.formats.untyped import first_text, list_in, objects_in
+from evaluation_assets.core.traces.formats.untyped import at, first_text, list_in, objects_in
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
+_LISTS = ("input", "output", "items", "data")
 _PAGE, _ITEMS = "list", "data"
 _OUTPUT = "_output"
 
@@ -41,3 +44,10 @@ def _is_newest_first(items: Sequence[JsonObject]) -> bool:
             called.add(call)
     roles = [role for item in items if (role := first_text(item, "role")) is not None]
     return bool(roles) and roles[0] == "assistant" and roles[-1] != "assistant"
+
+
+def told_in(record: Any) -> str | None:
+    """What the messages of the system or developer among the items of a record say, or of its request."""
+    items = [item for each in (record, at(record, "request")) for name in _LISTS for item in list_in(at(each, name))]
+    texts = (content_of(Fields(item)) for item in objects_in(items) if role_of({"role": item.get("role")}) == "system")
+    return "\n\n".join(text for text in texts if text.strip()) or None

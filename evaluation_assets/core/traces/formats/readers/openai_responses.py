@@ -23,7 +23,7 @@ from evaluation_assets.core.traces.formats.conversation import (
 )
 from evaluation_assets.core.traces.formats.images import image_text
 from evaluation_assets.core.traces.formats.messages.chat import ROLES, content_of, first_line, prompt_in, stated_error
-from evaluation_assets.core.traces.formats.messages.item_pages import confirm_page, from_first
+from evaluation_assets.core.traces.formats.messages.item_pages import confirm_page, from_first, told_in
 from evaluation_assets.core.traces.formats.messages.own_counts import confirm_counts
 from evaluation_assets.core.traces.formats.messages.tool_definitions import has_hosted_tools, tools_of
 from evaluation_assets.core.traces.formats.readers.grok import is_of_grok
@@ -99,7 +99,7 @@ def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any]) -> Trajector
             context = merged(context, _context(fields, request, response))
             conversation = Conversation(
                 events=tuple(events),
-                system=conversation.system or _instructions(response) or _instructions(request),
+                system=conversation.system or _instructions(response) or _instructions(request) or told_in(data),
                 tools=conversation.tools
                 or tools_of(response, "tools")
                 or tools_of(request, "tools")

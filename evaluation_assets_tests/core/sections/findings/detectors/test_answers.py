@@ -224,3 +224,81 @@ def test_who_edits_files_names_parts_as_he_likes() -> None:
 def test_a_percentage_may_be_the_share_of_two_figures_in_its_line(answer: str, kinds: list[str]) -> None:
     found_kinds = said(answer, '{"open": 45, "all": 180}')
     assert [kind.replace("contradicted", "unsupported") for kind in found_kinds] == kinds
+
+
+CSV = "country,revenue,orders\nDE,1284300.50,2310\nFR,640112.00,1188\nNL,288450.75,502"
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ("In total €2,212,863.25 from 4,000 orders.", "In total €2,122,863.25 from 4,000 orders."),
+        ("Germany has 58% of it.", "Germany has 85% of it."),
+        ("| Germany | €1,284,300.50 | 2,310 | €555.97 |", "| Germany | €1,284,300.50 | 2,310 | €595.57 |"),
+        ("Germany has about 2,400 orders.", "Germany has about 2,900 orders."),
+    ],
+)
+def test_what_a_table_comes_to_is_supported(right: str, wrong: str) -> None:
+    assert said(right, CSV) == []
+    assert said(wrong, CSV)
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ("You spent €27.55: €4.80, €6.25, €5.10 and €11.40.", "You spent €72.55: €4.80, €6.25, €5.10 and €11.40."),
+        ("It costs €684.00, €813.96 including 19% VAT.", "It costs €684.00, €831.96 including 19% VAT."),
+        ("That is €27.56 for each of you two.", "That is €25.76 for each of you two."),
+        ("It will be 52 to 61 °F.", "It will be 52 to 71 °F."),
+        ("Your refund is €11.40.", "Your refund is €14.10."),
+        ("That is €136.80 a year.", "That is €163.80 a year."),
+        ("C'est entre 8h-10h et 14h-16h, à €11.40.", "C'est entre 8h-10h et 14h-16h, à €14.10."),
+    ],
+)
+def test_what_amounts_come_to_is_supported(right: str, wrong: str) -> None:
+    result = '{"bought": [4.8, 6.25, 5.1, 11.4], "net": 684.0, "gross": 55.12, "low": 11, "high": 16}'
+    assert said(right, result) == []
+    assert said(wrong, result)
+
+
+def test_the_same_field_of_several_results_may_be_added_up() -> None:
+    read = [call("get_shipment", f'{{"weight_kg": {weight}}}', id=weight) for weight in (310, 95.5, 77)]
+    other = [call("find_driver", '{"id": "DR-12"}'), call("assign", "{}"), call("assign", "{}")]
+    assert found(DETECTOR, run(asked("Assign them.", *read, *other, answer="482.5 kg in total."))) == []
+
+
+def test_instructions_may_give_a_price_and_what_is_added_to_it() -> None:
+    told = [{"id": "agent", "name": "A", "role": "r", "description": "A card costs 12.50 EUR, express adds 9.90 EUR."}]
+    turns = asked("A new card?", call("get_card", '{"id": "K1"}'), answer="With express it's €22.40.")
+    assert found(DETECTOR, run(turns, agents=told)) == []
+
+
+def test_days_between_two_dates_may_be_counted() -> None:
+    def told(days: int) -> list[tuple[str, str]]:
+        today = [{"id": "agent", "name": "A", "role": "r", "description": "Today is 2026-09-15. Claim within 60 days."}]
+        read = call("get_charge", '{"date": "2026-06-02", "amount": 84.9}')
+        return found(DETECTOR, run(asked("Is it too late?", read, answer=f"That was {days} days ago."), agents=today))
+
+    assert told(105) == []
+    assert told(150) == [("unsupported_answer", "That was 150 days ago.")]
+
+
+def test_days_of_the_week_are_right_or_wrong() -> None:
+    def told(day: str) -> list[tuple[str, str]]:
+        today = [{"id": "agent", "name": "A", "role": "r", "description": "Today: 2026-03-09 (Monday)."}]
+        read = call("find_slots", '{"slots": []}', day="2026-03-11")
+        return found(DETECTOR, run(asked("When?", read, answer=f"The next day is Monday, {day} March."), agents=today))
+
+    assert told("16") == []
+    assert [kind for kind, _ in told("17")] == ["contradicted_answer"]
+
+
+def test_an_example_of_a_code_claims_nothing() -> None:
+    assert said("I need a number in the form HB-123-456.") == []
+    assert said("Your number is HB-123-456.") == ["unsupported_answer"]
+
+
+def test_what_one_agent_asks_of_another_is_no_answer() -> None:
+    read = part("searcher", None, call("search", '{"rent": 8.9}'))
+    asks = part("searcher", "Analyst, please compute it for 70 m².")
+    assert found(DETECTOR, session(turn("Compare rents.", read, asks, part("analyst", "Done.")))) == []

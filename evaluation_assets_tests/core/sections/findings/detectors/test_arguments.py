@@ -91,3 +91,83 @@ def test_who_edits_files_looks_wherever_he_likes() -> None:
     look, edit = call("read_lines", offset=50550, path="a.py"), call("write", path="a.py", content="lamp")
     assert found(DETECTOR, run(asked("Mend it.", look))) == [("unsupported_argument", "50550")]
     assert found(DETECTOR, run(asked("Mend it.", look, edit))) == []
+
+
+TODAY = [{"id": "agent", "name": "Agent", "role": "desk", "description": "Today is Tuesday, 2026-11-03. Be polite."}]
+
+
+@pytest.mark.parametrize(
+    ("message", "day"),
+    [
+        ("Deliver it the day after tomorrow.", "2026-11-05"),
+        ("Bitte übermorgen liefern.", "2026-11-05"),
+        ("明後日に変更してください。", "2026-11-05"),
+        ("Book it for next Wednesday.", "2026-11-11"),
+        ("On the 9th, please.", "2026-11-09"),
+        ("In two weeks.", "2026-11-17"),
+        ("Desde mañana.", "2026-11-04"),
+    ],
+)
+def test_a_day_that_words_give_is_supported_and_the_next_one_is_not(message: str, day: str) -> None:
+    def told(written: str) -> list[tuple[str, str]]:
+        return found(DETECTOR, run(asked(message, call("book_slot", day=written)), agents=TODAY))
+
+    assert told(day) == []
+    wrong = f"{day[:-2]}{int(day[-2:]) + 1:02}"
+    assert told(wrong) == [("unsupported_argument", wrong)]
+
+
+def test_days_that_words_give_are_not_checked_if_nothing_says_what_day_it_is() -> None:
+    assert found(DETECTOR, run(asked("Deliver it tomorrow.", call("book_slot", day="2026-11-05")))) == []
+
+
+def test_a_stay_ends_so_many_nights_after_it_begins() -> None:
+    made = call("book_hotel", checkin="2026-11-07", checkout="2026-11-10")
+    assert found(DETECTOR, run(asked("A room from Saturday, for 3 nights.", made), agents=TODAY)) == []
+
+
+def test_lookups_choose_their_range_but_not_a_date_of_birth() -> None:
+    ranged = call("list_payments", since="2026-08-01", until="2026-08-31")
+    assert found(DETECTOR, run(asked("What did I pay?", ranged))) == []
+    born = call("search_patient", date_of_birth="1975-11-18")
+    assert found(DETECTOR, run(asked("Born on 17/11/1975.", born))) == [("unsupported_argument", "1975-11-18")]
+
+
+@pytest.mark.parametrize("value", ["+351912345678", "1Z999AA10123456784", "11000"])
+def test_what_a_user_tells_in_pieces_is_given(value: str) -> None:
+    message = "Call 0351 912 345 678 about 1Z 999 AA1 01 2345 6784, 110 00 Praha."
+    assert found(DETECTOR, run(asked(message, call("register", value=value)))) == []
+
+
+@pytest.mark.parametrize(
+    ("start", "is_given"), [("2026-11-04T15:30:00+01:00", True), ("2026-11-04T13:30:00+01:00", False)]
+)
+def test_a_time_may_be_given_in_words(start: str, is_given: bool) -> None:
+    made = call("create_event", start=start, end="2026-11-04T16:15:00+01:00")
+    assert (found(DETECTOR, run(asked("Tomorrow, half past three.", made), agents=TODAY)) == []) is is_given
+
+
+def test_factors_of_units_may_be_in_an_expression_but_no_misread_number() -> None:
+    message = "How much is 1450000 m in miles?"
+    assert found(DETECTOR, run(asked(message, call("calculate", expression="1450000 / 1609.344")))) == []
+    wrong = call("calculate", expression="1540000 / 1609.344")
+    assert found(DETECTOR, run(asked(message, wrong))) == [("unsupported_argument", "1540000 / 1609.344")]
+
+
+def test_a_number_in_place_of_another_is_found_whatever_marks_that_one_has() -> None:
+    run_ = run(
+        asked("Bitte 1.250,00 Euro überweisen.", call("transfer", amount=1520), answer="1.250 € sind überwiesen.")
+    )
+    assert found(DETECTOR, run_) == [("contradicted_argument", "1520")]
+
+
+@pytest.mark.parametrize("address", ["ana@velora.exmaple", "li.wang@velora.example"])
+def test_an_address_that_is_nearly_a_given_one_contradicts_it(address: str) -> None:
+    message = "Send it to ana@velora.example and li.wei@velora.example."
+    assert found(DETECTOR, run(asked(message, call("send_report", to=address)))) == [("contradicted_argument", address)]
+    assert found(DETECTOR, run(asked(message, call("send_report", to="ana@velora.example")))) == []
+
+
+def test_numbers_with_hyphens_are_codes() -> None:
+    made = call("cancel_order", order="100-77-4521")
+    assert found(DETECTOR, run(asked("Cancel 100-77-4512.", made))) == [("unsupported_argument", "100-77-4521")]

@@ -5,7 +5,7 @@ import pytest
 from evaluation_assets.core.sections.findings.course import Course
 from evaluation_assets.core.sections.findings.detectors.cut_off import DETECTOR
 from evaluation_assets_tests.core.sections.findings.finding import asked, found, run
-from evaluation_assets_tests.core.sections.sessions.making import call, part, turn
+from evaluation_assets_tests.core.sections.sessions.making import call, part, session, turn
 
 QUESTION = asked("Cancel order W21.", answer="Shall I cancel it?")
 
@@ -77,3 +77,12 @@ def test_a_user_of_a_coding_agent_who_objects_and_leaves_has_not_cut_it_off_midw
     (request,) = DETECTOR.findings(Course(run(work, turn("Now mend the docs."))))
     (elsewhere,) = DETECTOR.findings(Course(run(QUESTION, turn("No, not that order."))))
     assert [each.severity for each in (objection, request, elsewhere)] == ["MEDIUM", "HIGH", "HIGH"]
+
+
+def test_words_to_an_agent_who_never_acts_cut_the_run_off() -> None:
+    agents = [{"id": each, "name": each.title(), "role": each} for each in ("clerk", "writer")]
+    told = part("clerk", "Writer: the total is 609,000 tonnes.")
+    assert found(DETECTOR, session(turn("A memo.", told), agents=agents)) == [
+        ("cut_off", "Writer: the total is 609,000 tonnes.")
+    ]
+    assert found(DETECTOR, session(turn("A memo.", told, part("writer", "Here it is.")), agents=agents)) == []

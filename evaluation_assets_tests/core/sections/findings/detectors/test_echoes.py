@@ -189,3 +189,10 @@ def test_more_lists_of_results_than_were_asked_for() -> None:
     answer = orjson.dumps({"result": [[{"title": "Lamps"}], [{"title": "Chairs"}]]}).decode()
     for queries, is_wrong in ((["lamps"], True), (["lamps", "chairs"], False)):
         assert bool(found(DETECTOR, run(asked("Find them.", call("search", answer, queries=queries))))) is is_wrong
+
+
+def test_a_name_without_its_marks_and_an_amount_in_cents_are_the_same() -> None:
+    read = call("search_patient", '{"last_name": "Wiśniewska", "first_name": "Jörg"}', last_name="Wisniewska")
+    assert found(DETECTOR, run(asked("I'm Katarzyna Wiśniewska.", read))) == []
+    paid = call("issue_refund", '{"refund": "re_1", "amount": 1190}', amount=11.9)
+    assert found(DETECTOR, run(asked("It cost 1190 cents.", paid))) == []

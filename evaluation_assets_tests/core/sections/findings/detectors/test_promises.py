@@ -71,3 +71,14 @@ def test_an_offer_of_more_help_is_no_condition(offer: str) -> None:
     assert found(DETECTOR, run(asked("Cancel it.", READ, answer=f"{offer} {promise}"))) == expected
     asking = f"If you confirm this, I will cancel it. {offer}"
     assert found(DETECTOR, run(asked("Cancel it.", READ, answer=asking))) == []
+
+
+@pytest.mark.parametrize("answer", [
+    "I'll open the dispute for €58.31 now and let you know the reference.",
+    "I'll assign both shipments to her.",
+    "Alles klar, ich lösche den Termin jetzt.",
+    "De acuerdo, voy a crear la devolución ahora mismo.",
+    "Parfait, je vais créer le dossier tout de suite.",
+])  # fmt: skip
+def test_other_actions_are_promised_too(answer: str) -> None:
+    assert [kind for kind, _ in found(DETECTOR, run(asked("Yes.", READ, answer=answer)))] == ["unkept_promise"]

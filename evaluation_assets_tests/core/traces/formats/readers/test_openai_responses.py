@@ -111,3 +111,11 @@ def test_a_page_of_items_is_read_from_the_first_to_the_last(tmp_path: Path, orde
         assert (run.task, calls_of(run), run.final_answer) == ("Roll.", calls, "Done.")
         assert summary_of(path).trust == "complete"
     assert summary_of(written(tmp_path, {**page, "has_more": True})).trust == "partial"
+
+
+@pytest.mark.parametrize("role", ["system", "developer"])
+def test_instructions_among_the_items_are_those_of_the_agent(tmp_path: Path, role: str) -> None:
+    told = {"type": "message", "role": role, "content": [{"type": "input_text", "text": "Today is 2026-11-03."}]}
+    record = {"items": [told, {"type": "message", "role": "user", "content": "Do it."}, SAID]}
+    (run,) = trajectories(written(tmp_path, record))
+    assert [agent.description for agent in run.agents] == ["Today is 2026-11-03."]
