@@ -18,9 +18,9 @@ _HEADING = 80
 _LONGEST = 200_000
 _DEEPEST = 3
 _JSON = json.JSONDecoder()
-_HTML_ROW = re.compile(r"<tr\b[^>]{0,200}>(.*?)</tr>", re.IGNORECASE | re.DOTALL)
-_HTML_CELL = re.compile(r"<t[hd]\b[^>]{0,200}>(.*?)</t[hd]>", re.IGNORECASE | re.DOTALL)
-_TAG = re.compile(r"<[^>]{1,300}>")
+_HTML_ROW = re.compile(r"<tr\b[^<>]{0,200}>((?:(?!<tr\b).)*?)</tr>", re.IGNORECASE | re.DOTALL)
+_HTML_CELL = re.compile(r"<t[hd]\b[^<>]{0,200}>((?:(?!<t[hd]\b).)*?)</t[hd]>", re.IGNORECASE | re.DOTALL)
+_TAG = re.compile(r"<[^<>]{1,300}>")
 _MARKS = ("|", "\t", ";", ",")
 _RULE = re.compile(r"[\s|:+-]+")
 _CELL = re.compile(r"[-+$€£]?\d[\d.,]*")
@@ -74,7 +74,9 @@ def table_of(result: str) -> list[JsonObject] | None:
     if mark == "|":
         rows: list[Sequence[str]] = [[cell.strip() for cell in line.strip().strip("|").split("|")] for line in lines]
     else:
-        rows = list(csv.reader(lines, delimiter=mark))
+        rows = _rows(lines, mark)
+    if not rows:
+        return None
     heads = rows[0]
     same = [row for row in rows[1:] if len(row) == len(heads)]
     if any(_CELL.fullmatch(head.strip()) for head in heads) or len(same) < max(1, len(rows) - 1 - _OTHER_LINES):
@@ -83,8 +85,18 @@ def table_of(result: str) -> list[JsonObject] | None:
 
 
 def cells_apart(result: str) -> str:
-    """A result with a space between the cells of a table: of `DE,12,30` no number is 12.30."""
-    if result[:1] in ("{", "[") or "," not in result:
+    """A result with a space between the cells of a table of CSV: of `DE,12,30` no number is 12.30. All lines stay."""
+    first = result[:_LONGEST].lstrip().partition("\n")[0]
+    if "," not in first or first[:1] in ("{", "[") or any(mark in first for mark in _MARKS[:-1]):
         return result
-    table = table_of(result)
-    return result if table is None else "\n".join(" | ".join(map(str, record.values())) for record in table)
+    if table_of(result) is None:
+        return result
+    return "\n".join(map(" | ".join, _rows(result.splitlines(), ","))) or result
+
+
+def _rows(lines: Sequence[str], mark: str) -> list[Sequence[str]]:
+    """The cells of lines; none of lines that are no CSV."""
+    try:
+        return list(csv.reader(lines, delimiter=mark))
+    except csv.Error:  # a cell without an end
+        return []
