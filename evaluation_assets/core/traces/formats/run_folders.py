@@ -22,7 +22,7 @@ from evaluation_assets.core.traces.formats.context import NOTHING_KNOWN, Context
 from evaluation_assets.core.traces.formats.files.samples import sample_of
 from evaluation_assets.core.traces.formats.mixed_records import CONVERSATIONS
 from evaluation_assets.core.traces.formats.run_usage import cost_in_record, usage_in_record, with_cost
-from evaluation_assets.core.traces.formats.task_outcomes import TaskOutcomes, has_steps
+from evaluation_assets.core.traces.formats.task_outcomes import TaskOutcomes, has_steps, is_of_judge
 from evaluation_assets.core.traces.formats.transcript import flags_of
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.traces.trajectories.identity import task_id_of
@@ -203,7 +203,13 @@ def _completed(run: Trajectory, said: Sequence[tuple[DropFile, JsonObject]], unm
     usage = run.usage
     for file, data in said:
         with unmapped.reading(data, f"{posixpath.basename(file.source)}.") as fields:
-            contexts.append(context_of(fields))
+            context = context_of(fields)
+            if is_of_judge(file.source):
+                contexts.append(replace(context, model=None, agent=None, agent_version=None, duration_s=None))
+                if context.model is not None:
+                    unmapped.count(f"{posixpath.basename(file.source)}.model (of a judge)")
+                continue
+            contexts.append(context)
             usage = with_cost(usage or usage_in_record(fields, is_counted=False), cost_in_record(fields))
     context = merged(*contexts)
     for name, score in context.labels.items():

@@ -9,6 +9,8 @@ the folders of several models, with results of each. The run of a row is the one
 file or folder is named after it or after its `trial_name`; of several, the one of its trial and model.
 """
 
+import posixpath
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -27,6 +29,8 @@ from evaluation_assets.core.traces.trajectories.model import JsonObject, Traject
 _DEEPEST = 3
 
 
+_OF_JUDGES = re.compile("judge|eval|grad(?:e|ing)|review|critic|verif", re.I)
+"""Names of files whose model, cost and duration may be those of a judge."""
 _STEPS = frozenset("action actions command content message observation role thought tool tool_name".split())
 """Fields of the steps of a run, which a file in a form that no format knows may have."""
 
@@ -105,6 +109,11 @@ def has_steps(value: Any, depth: int = 4) -> bool:
     return depth > 0 and any(has_steps(each, depth - 1) for each in inner if isinstance(each, dict | list))
 
 
+def is_of_judge(source: str) -> bool:
+    """Whether a file is named after a judge, whose model, cost and duration are not those of the run."""
+    return _OF_JUDGES.search(posixpath.basename(source)) is not None
+
+
 def _place(run: Trajectory, seen: Counter[tuple[str, int]]) -> Place:
     file, line = ("", 0) if run.source is None else (run.source.file, run.source.line)
     seen[file, line] += 1
@@ -113,8 +122,9 @@ def _place(run: Trajectory, seen: Counter[tuple[str, int]]) -> Place:
 
 def _row(source: str, task: str, data: JsonObject, model: str | None) -> Row:
     said = _said(data)
+    stated = None if is_of_judge(source) else said.model or model
     trial = said.trial if any(data.get(name) is not None for name in TRIALS) else None
-    return Row(source, (*filter(None, [first_text(data, "trial_name")]), task), trial, said.model or model, data)
+    return Row(source, (*filter(None, [first_text(data, "trial_name")]), task), trial, stated, data)
 
 
 def _rows_in(value: Any, depth: int, model: str | None = None) -> Iterator[tuple[str, JsonObject, str | None]]:

@@ -312,3 +312,15 @@ def test_an_outcome_above_the_folder_of_the_run_is_that_of_the_only_one(
     runs, rejected, _ = _read(tmp_path, {**files, "lift/result.json": {"success": True, "note": "windy"}})
     assert [each.success for each in runs] == ([True] if trials == (0,) else [None, None])
     assert [each.source for each in rejected] == ([] if trials == (0,) else ["lift/result.json"])
+
+
+def test_the_model_and_cost_of_a_judge_are_not_those_of_the_run(tmp_path: Path) -> None:
+    judged = {"model": "model-j", "score": 0.4, "cost_usd": 0.5, "duration_s": 3}
+    files = {f"{task}/run.json": {"messages": _MESSAGES, "task_id": task} for task in _TASKS}
+    (run, _), rejected, _ = _read(tmp_path, {**files, **{f"{task}/judge.json": judged for task in _TASKS}})
+    assert (run.labels, rejected) == ({"score": 0.4}, [])
+    assert (run.agents[0].model, run.usage, run.duration_s) == (None, None, None)
+    rows = {task: {**judged, "task_id": task} for task in _TASKS}
+    lines = "\n".join(json.dumps(_of_task(task, model="model-a")) for task in _TASKS)
+    (run, _), rejected, _ = _read(tmp_path / "rows", {"runs.jsonl": lines, "judgements.json": rows})
+    assert (run.labels, run.agents[0].model, run.usage, rejected) == ({"score": 0.4}, "model-a", None, [])
