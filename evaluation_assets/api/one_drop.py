@@ -8,6 +8,8 @@ from evaluation_assets.core.intake.drops import Drop
 
 _NAMED = 5
 """Drops of a folder that an error names."""
+_SHOWN = 300
+"""Characters of a path that an error shows."""
 
 
 def only_drop(path: Path, *, one_drop: bool) -> Drop:
@@ -17,8 +19,12 @@ def only_drop(path: Path, *, one_drop: bool) -> Drop:
         UnusableInput: there is nothing at the path, or a folder holds several drops.
         InvalidDrop: it holds nothing that can be read.
     """
-    if not path.exists():
-        raise UnusableInput(f"there is no file or folder at {path}")
+    try:
+        exists = path.exists()
+    except OSError:  # the name is too long, as of a text that is no path
+        exists = False
+    if not exists:
+        raise UnusableInput(f"there is no file or folder at {str(path)[:_SHOWN]}")
     drops = inspect([path], one_drop=one_drop)
     if len(drops) > 1:
         named = ", ".join(drop.key for drop in drops[:_NAMED]) + (", ..." if len(drops) > _NAMED else "")

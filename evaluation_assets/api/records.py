@@ -1,15 +1,19 @@
 """Records in memory, such as the runs of a notebook, as a file that is read like any other."""
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from contextlib import contextmanager
-from pathlib import Path
+from dataclasses import is_dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+from pathlib import Path, PurePath
 from tempfile import TemporaryDirectory
 from typing import Any, TypeAlias, TypeGuard
 
 import orjson
 
 from evaluation_assets.api.errors import UnusableInput
+from evaluation_assets.core.traces.trajectories.model import Trajectory
 
 Source: TypeAlias = str | os.PathLike[str] | Iterable[Any]
 """A file, a folder with one drop, or records: dictionaries, lists of messages, or a data frame with a row for each."""
@@ -45,14 +49,34 @@ def is_path(source: Any) -> TypeGuard[str | os.PathLike[str]]:
 
 def _records(source: Any) -> Iterable[Any]:
     if hasattr(source, "columns") and hasattr(source, "to_dict"):  # a data frame
-        return source.to_dict("records")
+        return _rows(source)
     if isinstance(source, Iterable) and not isinstance(source, bytes | bytearray):
         return [source] if isinstance(source, Mapping) else source
     raise UnusableInput(f"expected a path or records, got {type(source).__name__}")
 
 
+def _rows(frame: Any) -> Iterator[Any]:
+    """The rows of a data frame, with the index if it is named and no column is.
+
+    A column of IDs that are whole has become one of floats where pandas lacks a value; they are whole again.
+    """
+    if isinstance(frame.columns, Iterable) and len(set(frame.columns)) < len(list(frame.columns)):
+        twice = next(name for name in frame.columns if list(frame.columns).count(name) > 1)
+        raise UnusableInput(f"two columns are called {twice!r}; rename one")
+    names = [name for name in getattr(getattr(frame, "index", None), "names", ()) if name is not None]
+    if names and not set(names) & set(frame.columns):
+        frame = frame.reset_index()
+    for row in frame.to_dict("records"):
+        yield {key: int(value) if _is_whole_id(key, value) else value for key, value in row.items()}
+
+
+def _is_whole_id(key: Any, value: Any) -> bool:
+    return isinstance(value, float) and value.is_integer() and str(key).lower().endswith("id")
+
+
 def _line(record: Any, number: int) -> bytes:
-    if not isinstance(record, Mapping | list) and not hasattr(record, "model_dump"):
+    is_object = hasattr(record, "model_dump") or (is_dataclass(record) and not isinstance(record, Trajectory))
+    if not isinstance(record, Mapping | list) and not is_object:
         kind = type(record).__name__
         raise UnusableInput(f"record {number} is of type {kind}; expected a dictionary or a list of messages")
     try:
@@ -62,11 +86,23 @@ def _line(record: Any, number: int) -> bytes:
 
 
 def _plain(value: Any) -> Any:
-    """Objects of libraries, as of the OpenAI SDK, pydantic and pandas, as values that JSON has."""
+    """Values of Python and objects of libraries, as of the OpenAI SDK, pydantic and pandas, as values that JSON has."""
     if hasattr(value, "model_dump"):
         return value.model_dump(mode="json")
     if hasattr(value, "tolist"):
         return value.tolist()
     if isinstance(value, Mapping):
         return dict(value)
+    if type(value).__name__ in ("NAType", "NaTType"):  # of pandas
+        return None
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, timedelta):
+        return value.total_seconds()
+    if isinstance(value, Decimal):  # as boto3 gives the numbers of DynamoDB
+        return int(value) if value.is_finite() and value == value.to_integral_value() else float(value)
+    if isinstance(value, Set):
+        return sorted(value, key=str)
+    if isinstance(value, PurePath):
+        return str(value)
     raise TypeError

@@ -2,6 +2,9 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -109,3 +112,33 @@ def test_messages_and_one_record_are_one_run() -> None:
 def test_what_is_no_record_is_said(records: Any, said: str) -> None:
     with pytest.raises(ea.UnusableInput, match=said):
         ea.read(records)
+
+
+@dataclass
+class _Run:
+    messages: list[dict[str, Any]]
+    task_id: str
+
+
+def test_values_of_python_are_those_of_json() -> None:
+    known = {"started_at": pd.Timestamp("2026-01-02"), "duration": timedelta(seconds=3), "reward": Decimal(1)}
+    frame = pd.DataFrame([{**_RUNS[0], **known, "tags": {"b", "a"}}, {**_RUNS[1], "seed": Decimal("0.5")}])
+    first, second = ea.read(frame)
+    assert (first.started_at, first.duration_s, first.labels) == ("2026-01-02T00:00:00", 3, {"reward": 1})
+    assert (first.extra["tags"], second.started_at, second.extra["seed"]) == (["a", "b"], None, 0.5)
+    assert [run.task_id for run in ea.read([_Run(_RUNS[0]["messages"], "of a class")])] == ["of a class"]
+
+
+def test_the_ids_of_a_data_frame_are_kept() -> None:
+    frame = pd.DataFrame(_RUNS).drop(columns="task_id")
+    assert [run.task_id for run in ea.read(frame.set_index(pd.Index(["a", "b"], name="task_id")))] == ["a", "b"]
+    frame["task_id"] = [7, None]
+    assert ea.read(frame)[0].task_id == "7"
+    twice = pd.DataFrame([[_RUNS[0]["messages"], "a", "b"]], columns=["messages", "task_id", "task_id"])
+    with pytest.raises(ea.UnusableInput, match="two columns are called 'task_id'; rename one"):
+        ea.read(twice)
+
+
+def test_a_text_of_json_is_no_path() -> None:
+    with pytest.raises(ea.UnusableInput, match="there is no file or folder at"):
+        ea.read(json.dumps(_RUNS[0]) * 20)

@@ -14,6 +14,7 @@ from typing import Any
 
 from evaluation_assets.core.suites.formats.base import Draft, Item, Source
 from evaluation_assets.core.suites.suite import Case, ExpectedCall, Message, ParameterRule, ReferenceAnswer
+from evaluation_assets.core.traces.formats.files.json_values import loaded
 from evaluation_assets.core.traces.formats.untyped import list_in, object_in, objects_in
 from evaluation_assets.core.traces.trajectories.identity import recorded_id
 from evaluation_assets.core.traces.trajectories.model import JsonObject
@@ -25,13 +26,25 @@ DETECTION = (
 )
 
 _QUESTION = tuple("question input inputs prompt query problem task instruction userinput usermessage intent".split())
-_ANSWER = tuple(
+_RIGHT = tuple(
     """
-    answer finalanswer expected expectedoutput expectedanswer expectedresponse target ideal reference referenceanswer
-    groundtruth gold goldanswer solution correctanswer correctlabel output outputs expectations
+    expected expectedoutput expectedanswer expectedresponse groundtruth groundtruths ideal gold goldanswer correctanswer
+    correctlabel referenceanswer referenceoutputs referenceoutput expectations
     """.split()
 )
-_CHOICES = ("choices", "options")
+_ANSWER = tuple("answer finalanswer target reference solution answers output outputs".split())
+"""Names of the right answer, and those that the answer of a run has, too."""
+_OF_RUNS = frozenset(
+    """
+    messages trajectory traj steps history conversation conversations observations toolcalls toolscalled toolsused usage
+    totaltokens inputtokens outputtokens latency latencyms latencys totalcost duration durationms durations cost
+    costusd runtype runid traceid spanid rootspanid sessionid starttime endtime startedat success iscorrect passed model
+    """.split()
+)
+"""Names of fields of a run, whose answer need not be right."""
+_PREDICTED = ("prediction", "predictedanswer", "modelanswer", "response", "actualoutput", "agentanswer")
+"""Names of the answer of a run, beside which another one is the right one."""
+_CHOICES = ("choices", "options", "optiona", "option1", "choicea", "choice1")
 _CALLS = ("expectedtools", "expectedtoolcalls", "referencetoolcalls", "referencetrajectory")
 _IDS = tuple("id taskid questionid exampleid instanceid uuid index idx".split())
 _CATEGORIES = ("category", "subject", "topic")
@@ -44,6 +57,14 @@ _GSM8K = re.compile(r"####\s*(\S.*?)\s*\Z")
 """What is behind these signs is the answer, and what is before them its derivation."""
 _NUMBER = re.compile(r"[-+$€£]?\s?\d[\d,.\s]*%?")
 _WORDS = ("yes", "no", "true", "false")
+_BOXED = re.compile(r".*\\boxed\{([^{}]*)\}", re.DOTALL)
+_LATEX = re.compile(
+    r"\\(?:[dt]?frac|sqrt|text|pi|boxed|left|cdot|times|math\w+|infty|circ|begin|log|ln|sin|cos|tan|pm)\b"
+)
+_ASSERTION = re.compile(r"([a-z-]+)(?:\([\d.]+\))?:\s*(.*)", re.DOTALL)
+"""An `__expected` cell of promptfoo; one without a kind has the answer."""
+_NONE = ("n/a", "nan", "null", "-")
+"""Texts for no answer."""
 _LETTERS, _WORDED = 2, 80
 """Characters up to which an answer has to be given as it is, and above which it can be worded otherwise."""
 
@@ -58,6 +79,8 @@ def read(source: Source) -> Draft:
     """A case for every row; one whose answer no rule can check is listed as incomplete."""
     draft = Draft()
     for number, item in enumerate(_rows(source), 1):
+        if not any(value not in (None, "") for value in item.data.values()):
+            continue  # an empty row of a spreadsheet
         name = next(filter(None, (recorded_id(_field(item.data, key)) for key in _IDS)), None) or f"case-{number}"
         asked, answers, calls = _question(item.data), _answers(item.data), _expected(item.data)
         category = _field(item.data, *_CATEGORIES)
@@ -66,23 +89,49 @@ def read(source: Source) -> Draft:
             message=asked if isinstance(asked, str) else None,
             messages=tuple(asked) if isinstance(asked, list) else (),
             category=category if isinstance(category, str) else None,
-            expected_calls=calls,
+            expected_calls=calls or (),
             **_checked(answers),
         )
-        lacks = _why_unchecked(answers)
-        if _field(item.data, *_CHOICES) is not None:
-            lacks = "its answer is a choice among several; write a case with `answer`"
-        draft.add(source, item.line, case, None if calls else lacks)
+        draft.add(source, item.line, case, _lacks(item.data, answers, calls))
     return draft
 
 
+def _lacks(row: JsonObject, answers: list[str], calls: tuple[ExpectedCall, ...] | None) -> str | None:
+    """Why nothing can be learned from a row; `None` if something can."""
+    if calls is None:
+        return "its expected tools have no names"
+    if calls:
+        return None
+    if _has_choices(row):
+        return "its answer is a choice among several; write a case with `answer`"
+    if not answers and _is_run(row):
+        return "it is a run, whose answer need not be right"
+    return _why_unchecked(answers)
+
+
+def _has_choices(row: JsonObject) -> bool:
+    return _field(row, *_CHOICES) is not None or {"a", "b"} <= {_plain(key) for key in row}
+
+
+def _is_run(row: JsonObject) -> bool:
+    """Whether a row is a run, whose answer need not be right."""
+    fields = {_plain(key): value for key, value in row.items() if value not in (None, "", [], {})}
+    is_judged = isinstance(fields.get("correct"), bool)
+    return (is_judged or not _OF_RUNS.isdisjoint(fields)) and fields.keys().isdisjoint(_PREDICTED)
+
+
 def _rows(source: Source) -> list[Item]:
-    """The objects of a file, or those in the first list that its only object has."""
-    items = [item for item in source.items if isinstance(item.data, dict)]
+    """The objects of a file, or those in the lists of questions that its only object has."""
+    items = [Item(item.line, _row(item.data)) for item in source.items if isinstance(item.data, dict)]
     if len(items) == 1 and _question(items[0].data) is None:
-        listed = next((rows for value in items[0].data.values() if (rows := list(objects_in(value)))), [])
-        return [Item(items[0].line, row) for row in listed]
+        lists = [[_row(each) for each in objects_in(value)] for value in items[0].data.values()]
+        return [Item(items[0].line, row) for rows in lists if any(map(_question, rows[:5])) for row in rows]
     return items
+
+
+def _row(data: JsonObject) -> JsonObject:
+    """A row, without what the data set viewer of Hugging Face puts around it."""
+    return data["row"] if "row_idx" in data and isinstance(data.get("row"), dict) else data
 
 
 def _plain(name: str) -> str:
@@ -96,6 +145,9 @@ def _field(row: JsonObject, *names: str) -> Any:
 
 
 def _question(row: JsonObject) -> str | list[Message] | None:
+    told, given = _field(row, "instruction"), _field(row, "input")
+    if isinstance(told, str) and isinstance(given, str):
+        return f"{told}\n\n{given}"
     asked = _field(row, *_QUESTION) or _field(object_in(row.get("item")), *_QUESTION)
     if isinstance(asked, dict):
         asked = _field(asked, *_QUESTION, "messages") or _only_text(asked)
@@ -120,26 +172,49 @@ def _only_text(data: JsonObject) -> str | None:
 
 def _answers(row: JsonObject) -> list[str]:
     """The right answers, of which each will do."""
-    answer = _field(row, *_ANSWER)
-    answer = _field(object_in(row.get("item")), *_ANSWER) if answer is None else answer
+    if "__expected" in row:
+        return _asserted(row["__expected"])
+    names = _RIGHT if _is_run(row) else (*_RIGHT, *_ANSWER)
+    answer = _field(row, *names)
+    answer = _field(object_in(row.get("item")), *names) if answer is None else answer
     if isinstance(answer, dict):
-        answer = _field(answer, *_ANSWER) if _field(answer, *_ANSWER) is not None else _only_text(answer)
+        inner = _field(answer, *_RIGHT, *_ANSWER)
+        answer = inner if inner is not None else _field(answer, "text") or _only_text(answer)
     values = answer if isinstance(answer, list) else [answer]
-    return [_text(value) for value in values if isinstance(value, str | int | float) and _text(value)]
+    texts = [_text(value) for value in values if isinstance(value, str | int | float) and _text(value)]
+    return list({text.lower(): text for text in reversed(texts)}.values())[::-1]
+
+
+def _asserted(cell: Any) -> list[str]:
+    assertion = _ASSERTION.fullmatch(text := str(cell or "").strip())
+    if assertion is None:
+        return [text] if text else []
+    return [assertion[2]] if assertion[1] in ("equals", "contains", "icontains") and assertion[2] else []
 
 
 def _text(value: str | float) -> str:
     text = str(value).strip().lower() if isinstance(value, bool) else str(value).strip()
-    derived = _GSM8K.search(text)
-    return text if derived is None else derived[1]
+    derived = _GSM8K.search(text) or _BOXED.match(text)
+    return "" if text.lower() in _NONE else text if derived is None else derived[1].strip()
 
 
-def _expected(row: JsonObject) -> tuple[ExpectedCall, ...]:
+def _tools(value: Any) -> list[Any]:
+    """Expected tools: a list, JSON in a cell, or names in one."""
+    if not isinstance(value, str):
+        return list_in(value)
+    try:
+        return list_in(loaded(value.encode()))
+    except ValueError:
+        return re.split(r"\s*[,;|\n]\s*", value.strip())
+
+
+def _expected(row: JsonObject) -> tuple[ExpectedCall, ...] | None:
+    """The expected calls; `None` if there are some that have no names."""
     calls: list[ExpectedCall] = []
-    for given in list_in(_field(row, *_CALLS)):
+    for given in _tools(_field(row, *_CALLS)):
         name = given if isinstance(given, str) else _field(object_in(given), *_TOOL)
-        if not isinstance(name, str):
-            return ()
+        if not isinstance(name, str) or not name:
+            return None
         arguments = {} if isinstance(given, str) else object_in(_field(object_in(given), *_ARGUMENTS))
         rules = {key: ParameterRule(equals=value) for key, value in arguments.items()}
         calls.append(ExpectedCall(tool=name, parameters=rules))
@@ -160,6 +235,8 @@ def _why_unchecked(answers: list[str]) -> str | None:
         return "it has no answer"
     if len(answers) > 1:
         return f"it has {len(answers)} right answers; write a case with `keywords`"
+    if _LATEX.search(answers[0]):
+        return "its answer in LaTeX can be written otherwise; write a case with `answer`"
     if len(answers[0]) > _WORDED:
         return f"its answer of {len(answers[0])} characters can be worded otherwise; write a case with `keywords`"
     return None

@@ -23,6 +23,8 @@ from evaluation_assets.core.text.well_formed import well_formed_json
 
 EXTENSIONS = (".yaml", ".yml", ".json", ".jsonl", ".csv", ".xml")
 _GAP = re.compile(r"[\s,]*")
+_SEPARATOR = re.compile(r"sep=(.)\r?\n")
+"""The first line of a CSV file that tells Excel its separator."""
 
 
 def read_source(path: UPath) -> Source:
@@ -151,10 +153,16 @@ def _yaml(source: Source) -> tuple[Item, ...]:
 
 def _csv(source: Source) -> tuple[Item, ...]:
     """A row each under a header. Spreadsheets of many countries write semicolons for commas."""
-    delimiter = max(",;\t", key=source.text.partition("\n")[0].count)
-    reader = csv.DictReader(io.StringIO(source.text, newline=""), delimiter=delimiter, strict=True)
+    stated = _SEPARATOR.match(source.text)
+    text = source.text[stated.end() :] if stated else source.text
+    delimiter = stated[1] if stated else max(",;\t", key=text.partition("\n")[0].count)
+    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     items: list[Item] = []
     try:
+        names = [name for name in reader.fieldnames or () if name]
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is not None:
+            raise source.broken(1, f"two columns are called {twice!r}")
         for row in reader:
             if None in row:
                 raise source.broken(reader.line_num, "the row has more cells than the header")

@@ -195,7 +195,8 @@ def read_by(
         while True:
             counted = UnmappedFields()
             try:
-                for item in islice(folders.completed(chosen.read(watched, counted), counted), told, None):
+                completed = folders.completed(chosen.read(watched, counted), counted, chosen.read)
+                for item in islice(completed, told, None):
                     told += 1
                     if isinstance(item, Rejection) and mixed.takes_back(item):
                         continue

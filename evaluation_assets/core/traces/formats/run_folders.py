@@ -16,17 +16,15 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby, islice
-from typing import Any
 
 from evaluation_assets.core.traces.formats.base import DropFile, Rejection, Sample, UnreadableDrop
 from evaluation_assets.core.traces.formats.context import NOTHING_KNOWN, Context, context_of, merged
 from evaluation_assets.core.traces.formats.files.samples import sample_of
 from evaluation_assets.core.traces.formats.mixed_records import CONVERSATIONS
 from evaluation_assets.core.traces.formats.run_usage import cost_in_record, usage_in_record, with_cost
-from evaluation_assets.core.traces.formats.task_outcomes import TaskOutcomes
+from evaluation_assets.core.traces.formats.task_outcomes import TaskOutcomes, has_steps, is_of_judge
 from evaluation_assets.core.traces.formats.transcript import flags_of
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
-from evaluation_assets.core.traces.formats.untyped import list_in, objects_in
 from evaluation_assets.core.traces.trajectories.identity import task_id_of
 from evaluation_assets.core.traces.trajectories.model import Agent, JsonObject, Trajectory
 
@@ -41,10 +39,7 @@ _APPLIES = CONVERSATIONS | {
 }
 """Formats whose readers look at no other file beside a run."""
 
-_STEPS = frozenset("action actions command content message observation role thought tool tool_name".split())
-"""Fields of the steps of a run, which a file in a form that no format knows may have."""
-_DEEPEST = 4
-_NOT_OF_RUNS = re.compile("expect|gold|refer|truth|example|template|schema", re.I)
+_NOT_OF_RUNS = re.compile("expect|gold|refer|truth|example|template|schema|data_?set|question|baseline|rubric", re.I)
 """Names of files that say what would be right, not what was."""
 _FIGURES = ("reward", "score", "success", "passed", "correct", "cost")
 """Names of files that hold one value."""
@@ -96,6 +91,11 @@ class RunFolders:
                 self._said.setdefault(alone[folder], []).append((file, said))
             elif sample.records and self._outcomes.add(file):
                 pass
+            elif said is not None and folder in above and _has_outcome(said):
+                below = [source for source in alone.values() if source.startswith(f"{folder}/" if folder else "")]
+                if len(below) > 1:
+                    continue  # of which run it is nobody knows
+                self._said.setdefault(below[0], []).append((file, said))
             elif (sample.is_plain_text and folder in alone.keys() | above) or (said is not None and folder in above):
                 self._others.append(file)
             else:
@@ -104,9 +104,17 @@ class RunFolders:
         self.runs = [file for file in files if file.source not in taken]
 
     def completed(
-        self, items: Iterable[Trajectory | Rejection], unmapped: UnmappedFields
+        self,
+        items: Iterable[Trajectory | Rejection],
+        unmapped: UnmappedFields,
+        read: Callable[[Sequence[DropFile], UnmappedFields], Iterable[Trajectory | Rejection]],
     ) -> Iterator[Trajectory | Rejection]:
-        """The runs, with what is said of them; files that say nothing are counted."""
+        """The runs, with what is said of them; files that say nothing are counted.
+
+        They are read twice if there are outcomes by task: of which run one is depends on the others.
+        """
+        if self._outcomes:
+            self._outcomes.match(read([file.unwatched for file in self.runs], UnmappedFields()))
         for file in self._others:
             unmapped.count(f"{posixpath.basename(file.source)} (a file without runs)")
         for source, group in groupby(items, _source_of):
@@ -116,6 +124,7 @@ class RunFolders:
                 continue
             first = list(islice(group, 2))
             if len(first) == 1 and isinstance(run := first[0], Trajectory):
+                _compare_tasks(run, said, unmapped)
                 yield self._with_outcome(_completed(run, said, unmapped), unmapped)
                 continue
             yield from first
@@ -125,8 +134,9 @@ class RunFolders:
         yield from self._outcomes.unused()
 
     def _with_outcome(self, item: Trajectory | Rejection, unmapped: UnmappedFields) -> Trajectory | Rejection:
-        row = None if isinstance(item, Rejection) else self._outcomes.of(item)
-        return item if isinstance(item, Rejection) or row is None else _completed(item, [row], unmapped)
+        if isinstance(item, Rejection) or not (rows := self._outcomes.of(item)):
+            return item
+        return _completed(item, rows, unmapped)
 
 
 def _are_runs(sample: Sample, is_run: Callable[[Sample], bool]) -> bool:
@@ -156,7 +166,7 @@ def _said(file: DropFile, sample: Sample) -> JsonObject | None:
         return None
     (value,) = sample.records
     if isinstance(value, dict):
-        return None if _has_steps(value, _DEEPEST) else value
+        return None if has_steps(value) else value
     name = posixpath.basename(file.source).partition(".")[0].lower()
     return {name: value} if name in _FIGURES and isinstance(value, bool | int | float) else None
 
@@ -169,11 +179,9 @@ def _is_known_of_runs(said: JsonObject) -> bool:
     return used or replace(context, id=None, extra={}) != NOTHING_KNOWN
 
 
-def _has_steps(value: Any, depth: int) -> bool:
-    inner = list(value.values()) if isinstance(value, dict) else list_in(value)
-    if isinstance(value, list) and sum(not _STEPS.isdisjoint(item) for item in objects_in(value)) > 1:
-        return True
-    return depth > 0 and any(_has_steps(each, depth - 1) for each in inner if isinstance(each, dict | list))
+def _has_outcome(said: JsonObject) -> bool:
+    """Whether an object says how a run ended, and not how many did."""
+    return context_of(Fields(said)).success is not None and any(isinstance(each, bool) for each in said.values())
 
 
 def _source_of(item: Trajectory | Rejection) -> str | None:
@@ -182,14 +190,31 @@ def _source_of(item: Trajectory | Rejection) -> str | None:
     return None if item.source is None else item.source.file
 
 
+def _compare_tasks(run: Trajectory, said: Sequence[tuple[DropFile, JsonObject]], unmapped: UnmappedFields) -> None:
+    """Note whether a file beside a run is about another task than the run says."""
+    if run.task_id != task_id_of(None, run.task, run.text):
+        tasks = (context_of(Fields(data)).task_id for _, data in said)
+        stated = [str(each) for each in tasks if each is not None]
+        unmapped.stated.agree("task of a run", *([str(run.task_id), *stated] if stated else []))
+
+
 def _completed(run: Trajectory, said: Sequence[tuple[DropFile, JsonObject]], unmapped: UnmappedFields) -> Trajectory:
     contexts: list[Context] = []
     usage = run.usage
     for file, data in said:
         with unmapped.reading(data, f"{posixpath.basename(file.source)}.") as fields:
-            contexts.append(context_of(fields))
+            context = context_of(fields)
+            if is_of_judge(file.source):
+                contexts.append(replace(context, model=None, agent=None, agent_version=None, duration_s=None))
+                if context.model is not None:
+                    unmapped.count(f"{posixpath.basename(file.source)}.model (of a judge)")
+                continue
+            contexts.append(context)
             usage = with_cost(usage or usage_in_record(fields, is_counted=False), cost_in_record(fields))
     context = merged(*contexts)
+    for name, score in context.labels.items():
+        scores = [each.labels.get(name) for each in contexts]
+        unmapped.stated.agree("score of a run", *(each for each in scores if isinstance(score, int | float | str)))
     unmapped.stated.agree("outcome of a run", run.success, *(each.success for each in contexts))
     task_id = run.task_id
     if context.task_id is not None and task_id == task_id_of(None, run.task, run.text):

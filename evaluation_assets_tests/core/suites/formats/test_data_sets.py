@@ -138,3 +138,81 @@ def test_any_rows_are_cases_or_left_out(rows: list[dict[str, Any]]) -> None:
     draft = read(source)
     assert len(draft.cases) + len(draft.incomplete) <= max(len(rows), 3)
     assert all(case.prompt.strip() for _, case in draft.cases)
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"question": _ASKED, "answer": "Cusco", "trajectory": [{"action": "look"}]},
+        {"task": _ASKED, "steps": [{"tool": "look"}], "answer": "Cusco"},
+        {"task": _ASKED, "messages": _MESSAGES, "answer": "Cusco"},
+        {"input": _ASKED, "output": "Cusco", "latency_ms": 300},
+        {"question": _ASKED, "answer": "Cusco", "correct": False},
+        {"id": "u", "run_type": "chain", "inputs": {"input": _ASKED}, "outputs": {"output": "Cusco"}},
+    ],
+)
+def test_the_answer_of_a_run_is_not_the_right_one(tmp_path: Path, row: Any) -> None:
+    with pytest.raises(InvalidSuite, match="no kind of suite"):
+        _loaded(tmp_path, [row])
+    found = _loaded(tmp_path, [row, {"question": "?", "answer": _RIGHT}])
+    assert [each.reason for each in found.incomplete] == ["it is a run, whose answer need not be right"]
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"question": _ASKED, "answer": "Cusco", "ground_truth": _RIGHT},
+        {"input": _ASKED, "outputs": {"answer": "Cusco"}, "reference_outputs": {"answer": _RIGHT}},
+        {"question": _ASKED, "prediction": "Cusco", "answer": _RIGHT, "correct": False, "latency": 3},
+        {"question": _ASKED, "answer": _RIGHT, "target": "capitals", "reference": "atlas.org"},
+        {"question": _ASKED, "answers": {"text": [_RIGHT, "lima"], "answer_start": [3, 3]}},
+        {"row_idx": 0, "row": {"question": _ASKED, "answer": _RIGHT}, "truncated_cells": []},
+        {"authors": [{"name": "Ana"}], "rows": [{"row_idx": 0, "row": {"question": _ASKED, "answer": _RIGHT}}]},
+    ],
+)
+def test_the_right_answer_comes_before_others(tmp_path: Path, row: Any) -> None:
+    (case,) = _loaded(tmp_path, [row] if "authors" not in row else row).suite.cases
+    assert (case.prompt, case.keywords) == (_ASKED, (_RIGHT,))
+
+
+def test_all_lists_of_questions_are_read(tmp_path: Path) -> None:
+    splits = {name: [{"question": name, "answer": _RIGHT}] for name in ("train", "test")}
+    assert [case.message for case in _loaded(tmp_path, splits).suite.cases] == ["train", "test"]
+
+
+def test_an_instruction_with_its_input_is_the_question(tmp_path: Path) -> None:
+    (case,) = _loaded(tmp_path, [{"instruction": "Sum them.", "input": "1, 2", "output": "3"}]).suite.cases
+    assert case.message == "Sum them.\n\n1, 2"
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ({"answer": "B", "A": "Cusco", "B": _RIGHT}, "choice"),
+        ({"answer": "B", "option_a": "Cusco", "option_b": _RIGHT}, "choice"),
+        ({"answer": r"\frac{1}{2}"}, "LaTeX"),
+        ({"answer": "N/A"}, "no answer"),
+        ({"answer": _RIGHT, "expected_tools": [{"arguments": {}}]}, "expected tools"),
+        ({"__expected": "llm-rubric: Is it nice?"}, "no answer"),
+    ],
+)
+def test_what_no_rule_can_check_is_left_out(tmp_path: Path, row: Any, said: str) -> None:
+    found = _loaded(tmp_path, [{"question": _ASKED, **row}, {"question": "?", "answer": _RIGHT}])
+    assert [said in each.reason for each in found.incomplete] == [True] and len(found.suite.cases) == 1
+
+
+@pytest.mark.parametrize(
+    ("given", "value"), [(r"so $x = \boxed{2}$.", "2"), ("#### 7", "7"), (r"C:\pictures", r"C:\pictures")]
+)
+def test_an_answer_may_follow_its_derivation(tmp_path: Path, given: str, value: str) -> None:
+    (case,) = _loaded(tmp_path, [{"problem": _ASKED, "solution": given}]).suite.cases
+    assert value == (case.answer.value if case.answer else case.keywords[0])
+
+
+def test_spreadsheets_have_empty_rows_and_cells_with_lists(tmp_path: Path) -> None:
+    rows = 'sep=;\ninput;expected_tools;__expected\n;;\nWhere?;look, "ask";contains:Lima\nWhen?;["look"];7\n;;\n'
+    found = _loaded(tmp_path, rows.replace('"', "'").replace("['look']", '"[""look""]"').replace("'", ""), "mine.csv")
+    assert [[call.tool for call in case.expected_calls] for case in found.suite.cases] == [["look", "ask"], ["look"]]
+    assert found.suite.cases[0].keywords == (_RIGHT,) and found.incomplete == ()
+    with pytest.raises(InvalidSuite, match="two columns are called 'answer'"):
+        _loaded(tmp_path, "question,answer,answer\na,b,c\n", "mine.csv")

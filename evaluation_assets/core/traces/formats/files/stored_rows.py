@@ -9,6 +9,8 @@ from evaluation_assets.core.traces.trajectories.model import JsonObject
 
 _LOG_PAGE = {"events", "searchedLogStreams", "nextToken", "nextForwardToken", "nextBackwardToken"}
 """Fields of an answer of CloudWatch Logs."""
+_OF_AGENTS = frozenset("arguments args input parameters tool_input toolInput params filter query result output".split())
+"""Fields of calls, in which types may be those of an agent's query, as of one that works on MongoDB."""
 _SAME = ("S", "B", "BOOL", "SS", "BS", "stringValue", "booleanValue", "timestampValue", "bytesValue", "referenceValue")
 """Types of DynamoDB and Firestore whose values JSON has as they are."""
 
@@ -58,25 +60,35 @@ def _of_log_page(data: JsonObject) -> list[Any] | None:
     events = _objects(data.get("events")) if data.keys() <= _LOG_PAGE else []
     if not events or not all(isinstance(event.get("message"), str) and "timestamp" in event for event in events):
         return None
-    return [said if isinstance(said := _from_text(event["message"]), dict) else event for event in events]
+    said = [_from_text(event["message"]) for event in events]
+    if not any(isinstance(each, dict) for each in said) and not all("ingestionTime" in event for event in events):
+        return None  # a log of one's own
+    return [each if isinstance(each, dict) else event for each, event in zip(said, events, strict=True)]
 
 
 def _of_documents(data: JsonObject) -> list[Any] | None:
     """The documents of a database as plain values; `None` if they have no types beside their values."""
-    if any(isinstance(value, dict) and any(map(_EXTENDED.__contains__, value)) for value in data.values()):
+    if any(_type_of(value, _EXTENDED) is not None for key, value in data.items() if key not in _OF_AGENTS):
         return [_plain(data, _EXTENDED)]
-    items = _objects([data["Item"]] if data.keys() == {"Item"} else data.get("Items") if "Count" in data else None)
+    items = _objects(
+        [data["Item"]]
+        if data.keys() - {"ConsumedCapacity"} == {"Item"}
+        else data.get("Items")
+        if "Count" in data
+        else None
+    )
     if items and all(_are_typed(item, _DYNAMODB) for item in items):
         return [_fields(item, _DYNAMODB) for item in items]
     documents = _objects([data] if "fields" in data else data.get("documents"))
-    if documents and all(_are_typed(document.get("fields"), _FIRESTORE) for document in documents):
+    are_named = all(isinstance(document.get("name"), str) for document in documents)
+    if documents and are_named and all(_are_typed(document.get("fields"), _FIRESTORE) for document in documents):
         return [_document(document) for document in documents]
     return None
 
 
 def _document(document: JsonObject) -> JsonObject:
     """A document of Firestore; the last part of its name is its ID."""
-    about = {"id": str(document.get("name")).rpartition("/")[2], "createTime": document.get("createTime")}
+    about = {"id": document["name"].rpartition("/")[2], "createTime": document.get("createTime")}
     return {**about, **_fields(document["fields"], _FIRESTORE)}
 
 
@@ -90,8 +102,13 @@ def _objects(rows: Any) -> list[JsonObject]:
 
 
 def _are_typed(fields: Any, types: _Types) -> bool:
-    """Whether each field of an object holds the name of a type and a value."""
-    return isinstance(fields, dict) and bool(fields) and all(_type_of(value, types) for value in fields.values())
+    """Whether each field of an object holds the name of a type and a value of this type."""
+    if not isinstance(fields, dict) or not fields:
+        return False
+    return all(
+        (name := _type_of(value, types)) is not None and isinstance(value[name], _KINDS.get(name, object))
+        for value in fields.values()
+    )
 
 
 def _type_of(value: Any, types: _Types) -> str | None:
@@ -123,7 +140,14 @@ def _number(text: Any) -> Any:
 def _date(value: Any) -> Any:
     """An instant of MongoDB: a text, or milliseconds since 1970."""
     milliseconds = _plain(value, _EXTENDED)
-    return milliseconds if isinstance(milliseconds, str) else as_utc(milliseconds / 1000)
+    instant = milliseconds if isinstance(milliseconds, str) else as_utc(milliseconds / 1000)
+    if instant is None:
+        raise ValueError(value)
+    return instant
+
+
+_KINDS: Mapping[str, type] = {"S": str, "N": str, "BOOL": bool, "NULL": bool, "L": list, "M": dict, "stringValue": str}
+"""How JSON writes the values of the types of DynamoDB and Firestore."""
 
 
 _EXTENDED: _Types = {

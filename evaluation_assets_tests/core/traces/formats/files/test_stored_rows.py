@@ -149,3 +149,25 @@ def test_a_value_that_is_not_of_its_type_stays() -> None:
     assert rows_in(odd) == [{**odd, "_id": "7"}]
     assert rows_in({"Item": {"S": "a"}}) == [{"Item": {"S": "a"}}]
     assert rows_in({"events": [{"message": "hello"}]}) == [{"events": [{"message": "hello"}]}]
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"tool": "find", "arguments": {"$oid": "abc"}, "result": "ok"},
+        {"Item": {"size": {"L": "40"}, "colour": {"S": "red"}}},
+        {"fields": {"name": {"stringValue": "x"}}},
+        {"events": [{"timestamp": 1, "message": "started"}, {"timestamp": 2, "message": "done"}]},
+    ],
+)
+def test_what_only_looks_stored_stays(record: dict[str, Any]) -> None:
+    assert rows_in(record) == [record]
+
+
+def test_an_instant_that_no_calendar_has_stays() -> None:
+    document = {"_id": {"$oid": "a"}, "at": {"$date": 99999999999999999}}
+    assert rows_in(document) == [{"_id": "a", "at": {"$date": 99999999999999999}}]
+
+
+def test_an_answer_with_its_capacity_is_its_item() -> None:
+    assert rows_in({"Item": {"id": {"S": "a"}}, "ConsumedCapacity": None}) == [{"id": "a"}]
