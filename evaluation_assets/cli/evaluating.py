@@ -282,7 +282,8 @@ def _warn_of_single_runs(asked: RequestedEvaluation, drops: Sequence[Drop]) -> N
     if asked.one_drop or asked.quiet or len(drops) < _MANY or not any(map(Path.is_dir, asked.inputs)):
         return
     runs = list(map(_runs_in, drops[:_MANY]))
-    if max(runs) == 1:
+    in_folders = len({drop.name for drop in drops}) < len(drops)
+    if max(runs) == 1 and (min(runs) == 1 or in_folders):
         told = f"the first {_MANY} of {len(drops)} drops have one run each{'' if min(runs) else ', or none'}"
         warn(f"{told}; --one-drop makes one drop of all files of a folder")
 

@@ -12,7 +12,6 @@ from evaluation_assets.core.intake.clips.tool_types import InvalidToolTypes
 from evaluation_assets.core.intake.drops import InvalidDrop
 from evaluation_assets.core.judging.panel import InvalidPanel
 from evaluation_assets.core.lake.stored import DamagedTable, Stream, Unwritable
-from evaluation_assets.core.lake.tables import TABLES
 from evaluation_assets.core.system.cancellation import raise_if_told
 from evaluation_assets.core.text.counted import counted
 from evaluation_assets.core.traces.formats.base import UnreadableDrop
@@ -20,8 +19,16 @@ from evaluation_assets.defs.big_drops import judge_in_parts
 from evaluation_assets.defs.drop_config import DropConfig
 from evaluation_assets.defs.drop_run import DropRun
 from evaluation_assets.defs.evaluation import Evaluation
-from evaluation_assets.defs.freshness import REPORT
-from evaluation_assets.defs.names import BLOCKED, EVALUATE, EVALUATE_DROP, EVALUATED, OVER_BUDGET_TAG, RETRY_TAG
+from evaluation_assets.defs.freshness import RAW, REPORT
+from evaluation_assets.defs.names import (
+    BLOCKED,
+    DELIVERIES,
+    EVALUATE,
+    EVALUATE_DROP,
+    EVALUATED,
+    OVER_BUDGET_TAG,
+    RETRY_TAG,
+)
 from evaluation_assets.defs.partitions import DROPS, check_of_drops
 from evaluation_assets.defs.results import explained
 from evaluation_assets.defs.storage_outage import is_outage
@@ -134,18 +141,17 @@ def _chosen(context: dg.AssetExecutionContext) -> Sequence[str]:
     return context.partition_keys
 
 
-def _check_upstream(drop: DropRun, records: DropRecords, made: Set[dg.AssetKey]) -> None:
+def _check_read(drop: DropRun, made: Set[dg.AssetKey]) -> None:
     """Tables that were never written read as empty: an asset alone would be made of nothing, and look as if it were.
 
-    Checks say what a judge has not answered, and a judge may be asked later.
+    Other tables may be missing, as of a drop that an earlier version evaluated. What is sent says itself what it lacks.
     """
-    of_judges = {name for name, table in TABLES.items() if table.per_judge}
-    parents = {key: [each for each in records.upstream_of(key) if each.path[0] not in of_judges] for key in drop.assets}
-    if missing := missing_upstream(parents, made, drop.home, drop.key):
-        asset, needed = next(iter(sorted(missing.items())))
+    own = [each for each in drop.assets if each.path[0] != DELIVERIES]
+    if missing_upstream({each: [RAW] for each in own}, made, drop.home, drop.key):
+        asset = min(own).to_user_string()
         raise PlainFailure(
-            f"{asset} needs {', '.join(needed)}, which this drop does not have. Materialise everything upstream of it "
-            f"too, or run the job {EVALUATE}."
+            f"{asset} is made from this drop's {RAW.to_user_string()}, which were never read. Materialise everything "
+            f"upstream of it too, or run the job {EVALUATE}."
         )
 
 
@@ -194,7 +200,7 @@ def _evaluated(
     """Run the stages for one drop, write its tables, and record them."""
     levels = evaluation.levels
     chosen = [stage for stage in evaluation.stages if stage.is_chosen(drop)]
-    _check_upstream(drop, records, frozenset[dg.AssetKey]().union(*(stage.keys for stage in chosen)))
+    _check_read(drop, frozenset[dg.AssetKey]().union(*(stage.keys for stage in chosen)))
     first_level = next((stage for stage in chosen if stage in levels), None)
     try:
         for stage in chosen:

@@ -9,7 +9,7 @@ from typing import Any
 
 import dagster as dg
 
-from evaluation_assets.resources.asset_keys import prefixed, prefixed_check, unprefixed
+from evaluation_assets.resources.asset_keys import prefixed, prefixed_check
 from evaluation_assets.resources.dagster_private import (
     CODE_VERSION_TAG,
     DATA_VERSION_IS_USER_PROVIDED_TAG,
@@ -63,12 +63,6 @@ class DropRecords:
         ).value
         self._latest.pop(key, None)
         return dg.AssetMaterialization(key, metadata=metadata, partition=self._drop, tags=tags)
-
-    def upstream_of(self, key: dg.AssetKey) -> frozenset[dg.AssetKey]:
-        """The assets that one is made from, those of the project beside ours left out."""
-        deps = self._context.assets_def.specs_by_key[prefixed(key, self._prefix)].deps
-        own = [dep.asset_key for dep in deps if dep.asset_key in self._context.assets_def.specs_by_key]
-        return unprefixed(own, self._prefix)
 
     def behind(self, key: dg.AssetKey) -> list[dg.AssetKey]:
         """The stale assets that make one of the drop out of date, itself among them; none if it was not made."""

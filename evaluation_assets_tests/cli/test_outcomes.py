@@ -94,9 +94,12 @@ def test_a_folder_of_files_with_one_run_each_is_told_of_one_drop(tmp_path: Path)
     said = "the first 3 of 3 drops have one run each; --one-drop makes one drop of all files of a folder"
     asked = ("evaluate", tmp_path / "in")
     assert said in command(*asked, home=tmp_path / "home").stderr.splitlines()[0], "before any is evaluated"
-    (tmp_path / "in" / "0.jsonl").write_text('{"score": 1}')
-    said = "the first 3 of 3 drops have one run each, or none; --one-drop makes one drop of all files of a folder"
-    assert said in command(*asked, home=tmp_path / "other").stderr.splitlines()[0]
+    for number in range(2):
+        (tmp_path / "runs" / str(number)).mkdir(parents=True)
+        (tmp_path / "runs" / str(number) / "run.jsonl").write_bytes(lines(good(f"run{number}")))
+        (tmp_path / "runs" / str(number) / "result.json").write_text('{"score": 1}')
+    said = "the first 3 of 4 drops have one run each, or none; --one-drop makes one drop of all files of a folder"
+    assert said in command("evaluate", tmp_path / "runs", home=tmp_path / "other").stderr.splitlines()[0]
     for each in ((*asked, "--quiet"), (*asked, "--one-drop"), ("evaluate", *(tmp_path / "in").iterdir())):
         assert "--one-drop" not in command(*each, home=tmp_path / "home").stderr
 

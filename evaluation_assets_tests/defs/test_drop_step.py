@@ -49,7 +49,7 @@ def test_an_asset_alone_is_not_made_of_tables_that_the_drop_does_not_have(instal
         partition_key="a", asset_selection=[REPORT], instance=installation.instance, raise_on_error=False
     )
     said = failure_of(result)
-    assert said.startswith("evaluation_report needs category_assessments, claims, clip_scores, ")
+    assert said.startswith("evaluation_report is made from this drop's raw_trajectories, which were never read. ")
     assert said.endswith("Materialise everything upstream of it too, or run the job evaluate.")
     assert not result.get_asset_materialization_events()
 

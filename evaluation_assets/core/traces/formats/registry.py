@@ -195,7 +195,9 @@ def read_by(
         while True:
             counted = UnmappedFields()
             try:
-                completed = folders.completed(chosen.read(watched, counted), counted, chosen.read)
+                completed = chosen.read(watched, counted)
+                if folders.say_something:
+                    completed = folders.completed(completed, counted, chosen.read)
                 for item in islice(completed, told, None):
                     told += 1
                     if isinstance(item, Rejection) and mixed.takes_back(item):

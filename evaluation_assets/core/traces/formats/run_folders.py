@@ -103,6 +103,11 @@ class RunFolders:
             taken.add(file.source)
         self.runs = [file for file in files if file.source not in taken]
 
+    @property
+    def say_something(self) -> bool:
+        """Whether there are files beside those of the runs."""
+        return bool(self._said or self._others or self._outcomes)
+
     def completed(
         self,
         items: Iterable[Trajectory | Rejection],
