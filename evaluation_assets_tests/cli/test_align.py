@@ -114,7 +114,6 @@ def judged(evaluated: Judged, tmp_path: Path) -> Judged:
     return Judged(tmp_path / "home", evaluated.asked)
 
 
-@pytest.mark.slow
 def test_the_map_of_a_lenient_judge_is_adopted(judged: Judged) -> None:
     before = len(judged.asked)
     found = judged.align("lenient")
@@ -132,7 +131,6 @@ def test_the_map_of_a_lenient_judge_is_adopted(judged: Judged) -> None:
     assert [each["change"] for each in card["alignment"]] == ["none", "map", "examples"]
 
 
-@pytest.mark.slow
 def test_examples_that_cure_a_judge_are_adopted(judged: Judged) -> None:
     found = judged.align("mistaken")
     assert found["adopted"] == "examples" and "lenient, noisy are shown them too" in found["written"]

@@ -110,7 +110,6 @@ def asked(evaluated: Path, tmp_path: Path) -> Iterator[Asked]:
         yield asked
 
 
-@pytest.mark.slow
 def test_a_judge_that_always_takes_the_first_run_gives_ties_and_a_position_bias_of_one(asked: Asked) -> None:
     asked.prefers = always_first
     found = asked.document("short", "long")

@@ -58,7 +58,6 @@ def test_a_link_stays_and_what_it_leads_to_is_written(installation: Workspace, t
     assert link.is_symlink() and file.read_text() != "old"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("output", ["-", "/dev/stdout"])
 def test_what_is_exported_to_stdout_is_not_overwritten(installation: Workspace, tmp_path: Path, output: str) -> None:
     home = Path(evaluated(installation).home.root.path)

@@ -97,7 +97,6 @@ def test_what_is_said_of_a_group_while_it_is_named_stays(naming: Naming) -> None
     assert kept == {group: {"state": "acknowledged", "by": "ada", "name": naming.summary, "named_by": "one"}}
 
 
-@pytest.mark.slow
 def test_a_name_stands_beside_that_of_the_rule_and_stays(naming: Naming) -> None:
     group, by_rule = of_search(naming.home)
     status, said, problem = naming.name(group)

@@ -4,14 +4,12 @@ import json
 import re
 from pathlib import Path
 
-import pytest
 import yaml
 
 from evaluation_assets_tests.conftest import command
 from evaluation_assets_tests.towns import TASKS, runs
 
 
-@pytest.mark.slow
 def test_a_failure_appears_is_resolved_and_reopened(tmp_path: Path) -> None:
     home, folder = tmp_path / "home", tmp_path / "in" / "nights"
     folder.mkdir(parents=True)

@@ -184,7 +184,6 @@ def test_a_long_name_of_an_agent_is_cut_in_the_table(tmp_path: Path) -> None:
     assert "L" * 300 in command("leaderboard", "--format", "json", home=tmp_path).stdout
 
 
-@pytest.mark.slow
 def test_runs_before_the_baseline_are_no_drift_also_when_they_are_judged_again(tmp_path: Path) -> None:
     folder = tmp_path / "drops" / "support"
     for name, failing in (("z_old", 8), ("a_new", 2)):

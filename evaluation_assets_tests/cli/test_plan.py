@@ -175,7 +175,6 @@ def test_every_sample_and_only_what_is_new_is_counted_at_all_levels(tmp_path: Pa
     assert len(server.requests(bodies=False)) == 3 * (CLIPS + 3)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("repeats", [1, 2])
 def test_the_canaries_of_a_suite_are_quoted_when_verdicts_are_new_and_are_in_the_cost_of_the_report(
     tmp_path: Path, instance: dg.DagsterInstance, server: ModelServer, repeats: int

@@ -205,7 +205,6 @@ def test_suite_run_from_files_to_report(tmp_path: Path, server: ModelServer) -> 
 BROKEN_SERVER = {"name": "broken", "command": sys.executable, "args": ["-c", "raise SystemExit('no configuration')"]}
 
 
-@pytest.mark.slow
 def test_runs_that_fail_without_the_agents_doing_are_not_counted_and_tried_again(
     tmp_path: Path, server: ModelServer
 ) -> None:

@@ -45,7 +45,6 @@ def claims_of(judged: Judged) -> dict[str, list[dict[str, Any]] | None]:
     return {f"{row['trajectory_id']} {row['subject']}": row["claims"] for row in rows}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("protocol", ["openai", "anthropic"])
 def test_a_judge_lists_the_claims_of_answers(
     protocol: str, tmp_path: Path, instance: dg.DagsterInstance, server: ModelServer

@@ -60,7 +60,6 @@ def asked_canaries(server: ModelServer) -> int:
     return sum(CANARY in str(request.body) for request in server.requests())
 
 
-@pytest.mark.slow
 def test_a_suite_asks_the_canaries_when_verdicts_are_paid_for_and_other_drops_ask_none(
     tmp_path: Path, instance: dg.DagsterInstance, server: ModelServer
 ) -> None:

@@ -49,7 +49,6 @@ def evaluated(workspace: Workspace, drop: str) -> None:
     assert status(workspace, REPORT, drop) == StaleStatus.FRESH
 
 
-@pytest.mark.slow
 def test_a_report_is_stale_where_its_scores_would_be_others(reported: Workspace) -> None:
     evaluated(reported, "b")
     changed = Workspace(reported.home, build_definitions(reported.home, two_judges(quorum=2)), reported.instance)
@@ -104,7 +103,6 @@ def test_a_report_is_stale_where_scores_were_made_after_it(reported: Workspace) 
     assert stale_of_check(changed) is None
 
 
-@pytest.mark.slow
 def test_a_report_can_be_left_behind_again(reported: Workspace) -> None:
     for quorum in (2, 1):
         changed = Workspace(reported.home, build_definitions(reported.home, two_judges(quorum)), reported.instance)
@@ -123,7 +121,6 @@ def test_a_report_made_from_stale_scores_is_stale(reported: Workspace) -> None:
     assert {"clip_scores", "trajectory_scores", "evaluation_report"} <= set(named)
 
 
-@pytest.mark.slow
 def test_a_judge_that_finds_nothing_new_makes_no_report_stale(reported: Workspace) -> None:
     assert run_alone(reported, "clip_verdicts/x_clip_verdicts").success
     assert status(reported, REPORT) == StaleStatus.FRESH
@@ -136,7 +133,6 @@ def test_first_judge_cards_make_no_report_stale(reported: Workspace) -> None:
     assert status(reported, REPORT) == StaleStatus.FRESH
 
 
-@pytest.mark.slow
 def test_a_report_is_stale_where_a_judge_has_answered_since(
     tmp_path: Path, instance: dg.DagsterInstance, server: ModelServer
 ) -> None:

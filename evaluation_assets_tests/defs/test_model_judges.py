@@ -268,7 +268,6 @@ FAULTS_THAT_PASS: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_faults_that_pass_end_in_scores(
     tmp_path: Path, instance: dg.DagsterInstance, server: ModelServer, protocol: str
@@ -357,7 +356,6 @@ def test_what_no_request_can_mend_stops_the_judge_and_says_what_to_do(
         assert KEY not in everything
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("provider", ["openai_compatible", "deepseek", "kimi", "anthropic_compatible"])
 def test_a_fraction_is_asked_again_and_earlier_replies_stand_as_they_are_asked_for(
     tmp_path: Path, instance: dg.DagsterInstance, server: ModelServer, provider: str
@@ -614,7 +612,6 @@ def test_two_processes_on_the_same_drop_never_pay_twice(tmp_path: Path, monkeypa
     assert len(asked) == 20 * (CLIPS + 1 + 2)
 
 
-@pytest.mark.slow
 def test_the_command_beside_a_run_of_the_sensor_waits_and_pays_nothing_twice(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -665,7 +662,6 @@ def test_the_panel_is_made_listed_and_tried(tmp_path: Path, server: ModelServer)
     assert KEY not in made.stdout + listed.stdout + tried.stdout + refused.stdout + refused.stderr
 
 
-@pytest.mark.slow
 def test_the_budget_of_a_command_is_exit_status_3(tmp_path: Path, server: ModelServer) -> None:
     (tmp_path / "panel.yaml").write_text(json.dumps({"judges": [judge(server, max_concurrency=1)]}))
     (tmp_path / "d.jsonl").write_bytes(drop_of(10))

@@ -148,7 +148,6 @@ def look(installation: Workspace, cursor: str | None) -> str | None:
         return context.cursor
 
 
-@pytest.mark.slow
 def test_a_failure_group_is_told_once_while_it_is_new_and_when_it_was_reopened(
     installation: Workspace, receiver: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -55,7 +55,6 @@ def metadata(result: dg.ExecuteInProcessResult) -> dict[str, Any]:
     return {name: value.value for name, value in made.metadata.items()}
 
 
-@pytest.mark.slow
 def test_runs_without_an_outcome_are_predicted_from_those_with_one(installation: Workspace) -> None:
     installation.drop("shop/known", shop_runs(1, tasks=range(15), is_known=True))
     installation.drop("shop/new", shop_runs(2, tasks=range(20, 24), is_known=False))
@@ -94,7 +93,6 @@ def test_runs_without_an_outcome_are_predicted_from_those_with_one(installation:
     assert "0 runs of 0 tasks have a recorded outcome" in metadata(elsewhere)["reason"]
 
 
-@pytest.mark.slow
 def test_a_model_below_the_bound_gives_no_number_and_says_why(installation: Workspace) -> None:
     installation.drop("shop/known", shop_runs(1, tasks=range(15), is_known=True, is_explained=False))
     installation.drop("shop/new", shop_runs(2, tasks=range(20, 22), is_known=False))
@@ -131,7 +129,6 @@ def test_without_a_suite_the_agent_counts_or_else_the_drop_alone(installation: W
     assert all((row["success_probability"] is not None) == named for row in rows)
 
 
-@pytest.mark.slow
 def test_a_run_is_not_predicted_by_a_model_that_was_fitted_on_it(installation: Workspace) -> None:
     """Runs are dropped again with their outcomes; then the drop without is evaluated again."""
     installation.drop("shop/again", shop_runs(1, tasks=range(15), is_known=True))
@@ -145,7 +142,6 @@ def test_a_run_is_not_predicted_by_a_model_that_was_fitted_on_it(installation: W
     assert told["left_out_of_training"] == 60
 
 
-@pytest.mark.slow
 def test_a_damaged_drop_of_the_suite_is_passed_over(installation: Workspace) -> None:
     installation.drop("shop/known", shop_runs(1, tasks=range(15), is_known=True))
     installation.drop("shop/broken", shop_runs(4, tasks=range(15), is_known=True))

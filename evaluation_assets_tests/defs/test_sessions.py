@@ -100,7 +100,6 @@ def test_a_judge_that_says_nothing_leaves_scores_open_and_facts_standing(tmp_pat
     assert {row["conversation_score"] for row in rows} == {None}
 
 
-@pytest.mark.slow
 def test_a_model_judges_every_subject_once_and_a_second_run_is_free(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -299,7 +298,6 @@ def test_the_report_names_the_decisive_step_of_a_failed_session(installation: Wo
     assert "64.1% (agent) and 44.8% (step) of other sessions" in page
 
 
-@pytest.mark.slow
 def test_an_evaluation_with_another_quorum_keeps_the_earlier_analyses(tmp_path: Path) -> None:
     home = Installation.at(str(tmp_path))
     judges = tuple(JudgeSettings(name=name, provider="rules") for name in ("first", "second"))

@@ -73,7 +73,6 @@ def stored(rows: list[Row], folder: Path) -> list[Row]:
     return list(Stored(CLIP_VERDICTS, path).rows())
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("provider", PROVIDERS)
 def test_the_expected_score_is_stored_with_the_distribution_and_without_reasons(
     url: str, models: ModelServer, tmp_path: Path, provider: str

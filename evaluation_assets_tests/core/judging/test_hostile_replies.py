@@ -95,7 +95,6 @@ VALUES = st.recursive(
 )
 
 
-@pytest.mark.slow
 @given(
     summary=STRANGE,
     more=st.dictionaries(

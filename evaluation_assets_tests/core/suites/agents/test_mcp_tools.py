@@ -41,7 +41,6 @@ def test_tools_of_an_mcp_server(running: Running, server: ModelServer, mcp: dict
     assert {step.call.server for step in found.calls if step.call} == {"tests"}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("transport", ["sse"])
 def test_tools_of_a_server_that_speaks_sse(running: Running, server: ModelServer, mcp: dict) -> None:
     calls = [call("2 ** 10", "calculate"), {"name": "fail", "arguments": {"reason": "no"}}]
