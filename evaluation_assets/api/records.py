@@ -60,11 +60,11 @@ def _rows(frame: Any) -> Iterator[Any]:
 
     A column of IDs that are whole has become one of floats where pandas lacks a value; they are whole again.
     """
-    if isinstance(frame.columns, Iterable) and len(set(frame.columns)) < len(list(frame.columns)):
-        twice = next(name for name in frame.columns if list(frame.columns).count(name) > 1)
+    columns = list(frame.columns)
+    if (twice := next((name for name in columns if columns.count(name) > 1), None)) is not None:
         raise UnusableInput(f"two columns are called {twice!r}; rename one")
     names = [name for name in getattr(getattr(frame, "index", None), "names", ()) if name is not None]
-    if names and not set(names) & set(frame.columns):
+    if names and set(names).isdisjoint(columns):
         frame = frame.reset_index()
     for row in frame.to_dict("records"):
         yield {key: int(value) if _is_whole_id(key, value) else value for key, value in row.items()}

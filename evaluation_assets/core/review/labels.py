@@ -1,7 +1,6 @@
 """Read human labels of trajectories and clips from the completed files of a review queue, or from other files."""
 
 import csv
-import io
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +9,7 @@ import orjson
 from upath import UPath
 
 from evaluation_assets.core.system.own_files import files_below
+from evaluation_assets.core.text.csv_rows import csv_rows
 from evaluation_assets.core.text.plain_text import from_csv_cell
 
 PASSED = "passed"
@@ -104,12 +104,11 @@ def read_label_file(path: UPath, source: str) -> Iterator[Label | UnreadableLabe
 
 
 def _csv_lines(text: str) -> Iterator[tuple[int, Any]]:
-    """The rows with the lines that they end in. Spreadsheets of many countries write semicolons for commas.
+    """The rows with the lines that they end in.
 
     A quotation mark that is not closed would take all that follows for its text: the row it stands in is the last.
     """
-    delimiter = max(",;\t", key=text.partition("\n")[0].count)
-    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    reader = csv_rows(text)
     ended = 1
     try:
         for row in reader:

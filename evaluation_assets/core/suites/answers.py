@@ -9,6 +9,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Literal
 
 from evaluation_assets.core.suites.suite import ReferenceAnswer
+from evaluation_assets.core.text.unspaced import UNSPACED
 
 AnswerOutcome = Literal[
     "exact", "normalised", "number_in_text", "within_tolerance", "different", "not_found", "missing"
@@ -25,9 +26,6 @@ LONGEST_ALIKE = 80
 """Characters of an answer that runs may be expected to give in the same words; longer ones differ from run to run."""
 
 _BOXED = "\\boxed{"
-_UNSPACED = "\u0e00-\u0eff\u3005-\u30ff\u3400-\u9fff\uac00-\ud7af"
-"""Letters of scripts that write a number without a space beside a word."""
-
 _UNITS_OF_DATES = "年月日号號时時点點分秒년월일시"
 _CURRENCIES = {
     "$": "usd", "€": "eur", "£": "gbp", "₹": "inr", "₩": "krw", "₽": "rub", "฿": "thb", "₫": "vnd", "₪": "ils",
@@ -41,9 +39,9 @@ _BEFORE_UNIT = re.compile(r"(?<=\d) (?=[^\W\d_]{1,4}\b)")
 _CURRENCY_SIGN = re.compile(r"\\?[$€£¥₹₩₽฿₫₪₺]|\b(?:usd|eur|gbp|jpy|cny|chf|vnd)\b")
 _NUMBER = re.compile(r"[+-]?(?:\d{1,3}(?:[, '’_]\d{3})+|\d+)?(?:\.\d+)?(?:e[+-]?\d{1,4})?")
 _STATED = re.compile(
-    rf"(?<![^\W{_UNSPACED}])(?<![.,:/+-])(?<!\w\()(?P<sign>minus |[+-])?(?:\\?[$€£¥₹] ?)?"
+    rf"(?<![^\W{UNSPACED}])(?<![.,:/+-])(?<!\w\()(?P<sign>minus |[+-])?(?:\\?[$€£¥₹] ?)?"
     r"(?P<number>(?:\d{1,3}(?:[.'’]\d{3})+|\d+),\d{1,2}(?!\d)|(?:\d{1,3}(?:[,'’_]\d{3})+|\d+)(?:\.\d+)?(?:e[+-]?\d{1,4})?|\.\d+)"
-    rf"(?![^\W{_UNSPACED}]|[{_UNITS_OF_DATES}]|[.,:/-]\d)(?P<percent> ?\\?%| percent\b)?"
+    rf"(?![^\W{UNSPACED}]|[{_UNITS_OF_DATES}]|[.,:/-]\d)(?P<percent> ?\\?%| percent\b)?"
     r"(?: (?P<scale>thousand|million|billion|trillion)\b)?",
     re.IGNORECASE,
 )

@@ -155,16 +155,14 @@ def _is_share(value: Value, text: str, values: Sequence[Value], wrong: Collectio
     """Whether a percentage is the share, or the change, of two figures in its line: `45 of 180 (25%)`."""
     if _PERCENT.match(text, value.end) is None:
         return False
-    start, end = text.rfind("\n", 0, value.start) + 1, text.find("\n", value.end)
-    first, last = (bisect_left(values, at, key=_start) for at in (start, len(text) if end < 0 else end))
+    first, last = (bisect_left(values, at, key=_start) for at in _line_of(text, value))
     line = (
         other
         for other in (values[at] for at in range(first, last))
         if other.kind == "number" and other.forms not in wrong
     )
     figures = [float(other.forms[0]) for other in islice(line, _MOST_FACTORS)]
-    exponent = Decimal(value.forms[0]).as_tuple().exponent
-    share, least = float(value.forms[0]), 10.0**exponent / 2 + _TINY if isinstance(exponent, int) else 0.0
+    share, least = float(value.forms[0]), _half_of_last_digit(value)
     ratios = (100 * one / other for one in figures for other in figures if other > 0)
     return any(abs(each - share) <= least or abs(abs(each - 100) - share) <= least for each in ratios)
 
@@ -210,11 +208,15 @@ def _is_with_rate(value: Value, text: str, values: Sequence[Value], close_by: Se
 def _beside(text: str, value: Value, values: Sequence[Value]) -> list[Value]:
     """The numbers around one in its line."""
     at = bisect_left(values, value.start, key=_start)
-    start, end = text.rfind("\n", 0, value.start) + 1, text.find("\n", value.end)
+    start, end = _line_of(text, value)
     near = values[max(0, at - _MOST_FACTORS) : at + _MOST_FACTORS]
-    return [
-        other for other in near if other.kind == "number" and start <= other.start < (len(text) if end < 0 else end)
-    ]
+    return [other for other in near if other.kind == "number" and start <= other.start < end]
+
+
+def _line_of(text: str, value: Value) -> tuple[int, int]:
+    """Where the line of a value begins and ends."""
+    end = text.find("\n", value.end)
+    return text.rfind("\n", 0, value.start) + 1, len(text) if end < 0 else end
 
 
 def _sums_of_amounts(text: str, values: Sequence[Value]) -> set[int]:

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Literal, get_args
 
 from evaluation_assets.core.sections.findings.resolved import days_meant, speaks_of_days, stays_in, times_meant
-from evaluation_assets.core.sections.findings.values import Value, misreadings, values_in
+from evaluation_assets.core.sections.findings.values import Value, date_of, misreadings, values_in
 
 _DIGITS = re.compile(r"\d+")
 _PARTS = re.compile(r"[-_]")
@@ -78,7 +78,7 @@ class Texts:
         self._stays.update(islice(stays_in(text), _MOST_STAYS))
         days = [day for today in todays for day in days_meant(text, today)]
         days += [
-            _day_of(form) + timedelta(days=nights)
+            date_of(form) + timedelta(days=nights)
             for form in islice(known["calendar"] if self._stays else (), _MOST_DATES)
             for nights in self._stays
         ]
@@ -157,7 +157,7 @@ class Given:
             for form, first in islice(dated.items(), _MOST_DATES):
                 if first <= self._until and form.count("-") == 2:
                     with suppress(ValueError):
-                        yield _day_of(form)
+                        yield date_of(form)
 
     def _has(self, index: _Index, form: str) -> bool:
         return any(form in known[index] and known[index][form] <= self._until for known in self._known)
@@ -190,12 +190,7 @@ def _dates_in(text: str, todays: Collection[date]) -> Iterator[date]:
             years = [""] if form.count("-") == 2 else [f"{today.year + n}-" for today in todays for n in (-1, 0, 1)]
             for year in years:
                 with suppress(ValueError):
-                    yield _day_of(f"{year}{form}")
-
-
-def _day_of(form: str) -> date:
-    year, month, day = map(int, form.split("-"))
-    return date(year, month, day)
+                    yield date_of(f"{year}{form}")
 
 
 def _tails(value: Value) -> Iterator[str]:
@@ -270,7 +265,7 @@ def _neighbours(form: str) -> Iterator[date]:
     """The day before and the day after a date with its year."""
     if form.count("-") == 2:
         with suppress(ValueError, OverflowError):
-            day = _day_of(form)
+            day = date_of(form)
             yield day - timedelta(days=1)
             yield day + timedelta(days=1)
 

@@ -5,12 +5,11 @@ from collections import deque
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
-from datetime import date
 from typing import Any
 
 from evaluation_assets.core.sections.findings.resolved import weekdays_named
 from evaluation_assets.core.sections.findings.results import document_of, table_of
-from evaluation_assets.core.sections.findings.values import values_in
+from evaluation_assets.core.sections.findings.values import date_of, values_in
 
 _MOST_LISTS = 20
 _MOST_RECORDS = 50
@@ -129,7 +128,7 @@ def _facts_of(text: str) -> Iterator[str]:
                 yield _day_of(form)
                 with suppress(ValueError):
                     if form.count("-") == 2:
-                        yield f"weekday {date(*map(int, form.split('-'))).weekday()}"
+                        yield f"weekday {date_of(form).weekday()}"
             elif value.kind == "code" or len(form) > 1:
                 yield f"{value.kind} {form}"
 

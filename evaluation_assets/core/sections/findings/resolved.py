@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from datetime import date, timedelta
 
-from evaluation_assets.core.sections.findings.values import MONTH_NAMES, month_of, values_in
+from evaluation_assets.core.sections.findings.values import MONTH_NAMES, date_of, month_of, values_in
 
 _TODAY = re.compile(
     r"\b(?:today|current(?:ly)?|now|time|date|heute|jetzt|aktuell\w*|uhrzeit|datum|hoy|ahora|fecha|hora|aujourd['’]hui"
@@ -171,7 +171,7 @@ def todays(instructions: Iterable[str]) -> list[date]:
                 continue
             for form in value.forms[:1]:
                 with suppress(ValueError):
-                    day = date(*map(int, form.split("-")))
+                    day = date_of(form)
                     named.append(day)
                     line = max(text.rfind("\n", 0, value.start), text.rfind(". ", 0, value.start), value.start - 60)
                     if _TODAY.search(text, max(0, line), min(len(text), value.end + 20)) is not None:

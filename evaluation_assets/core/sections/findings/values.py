@@ -4,8 +4,11 @@ import re
 import string
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import date
 from decimal import Decimal
 from typing import Literal
+
+from evaluation_assets.core.text.unspaced import UNSPACED
 
 ValueKind = Literal["date", "time", "number", "code"]
 
@@ -32,9 +35,6 @@ MONTH_NAMES = "|".join(name for names in _MONTHS for name in names.split("|") if
 """The names of months that are no other words for the most part."""
 
 _MONTH_BEFORE = "|".join(name for names in _MONTHS for name in names.split("|") if name not in _WORDS)
-_UNSPACED = "\u0e00-\u0eff\u3005-\u30ff\u3400-\u9fff\uac00-\ud7af"
-"""Letters of scripts that write a number without a space after a word: Thai, Lao, Japanese, Chinese, Korean."""
-
 _BOLD = r"\*{0,3}"
 """Marks of bold and italic text."""
 
@@ -54,7 +54,7 @@ _VALUE = re.compile(
     r"|(?P<grouped>(?<![\w-])(?:[A-Z]{2}\d\d(?:\s[A-Z0-9]{4}){2,7}(?:\s[A-Z0-9]{1,3})?|\d{4}(?:\s\d{4}){2,4})(?![\w-]))"
     r"|(?P<code>(?<![\w-])#?(?=[A-Za-z_#-]*\d)(?=[\d_#-]*[A-Za-z])[A-Za-z0-9]{1,40}(?:[-_][A-Za-z0-9]{1,40}){0,8}(?![\w-]))"
     r"|(?P<digits>(?<![\w.,-])(?!\d{1,5}-\d{1,2}-\d{1,2}(?![\d-]))\d{2,12}(?:-\d{2,12}){2,6}(?![\w-]))"
-    rf"|(?P<number>(?<![^\W{_UNSPACED}])(?:{_SPACED}|\d+[万萬만]\d{{1,4}}|\d+(?:[.,'\u202f\u00a0]\d+)*)(?!\d)))",
+    rf"|(?P<number>(?<![^\W{UNSPACED}])(?:{_SPACED}|\d+[万萬만]\d{{1,4}}|\d+(?:[.,'\u202f\u00a0]\d+)*)(?!\d)))",
     re.IGNORECASE,
 )
 _MAY_HOLD = re.compile(r"\d")
@@ -185,6 +185,16 @@ def _date(start: int, end: int, *readings: tuple[str | None, str, str]) -> Value
         if 1 <= int(month) <= 12 and 1 <= int(day) <= 31:
             forms.append(f"{int(month)}-{int(day)}" if year is None else f"{year}-{int(month)}-{int(day)}")
     return Value("date", tuple(forms), start, end) if forms else None
+
+
+def date_of(form: str) -> date:
+    """The date of a form with its year, `2026-3-1`.
+
+    Raises:
+        ValueError: there is no such day.
+    """
+    year, month, day = map(int, form.split("-"))
+    return date(year, month, day)
 
 
 def month_of(name: str) -> str:

@@ -5,7 +5,6 @@ only: dates and times stay text, and only `true` and `false` are booleans.
 """
 
 import csv
-import io
 import json
 import re
 from collections.abc import Iterator
@@ -18,6 +17,7 @@ from upath import UPath
 from evaluation_assets.core.suites.formats.base import Item, Source
 from evaluation_assets.core.suites.suite import InvalidSuite
 from evaluation_assets.core.system.regular_files import is_local, why_not_regular
+from evaluation_assets.core.text.csv_rows import csv_rows
 from evaluation_assets.core.text.unique_keys import UniqueKeyLoader
 from evaluation_assets.core.text.well_formed import well_formed_json
 
@@ -152,11 +152,10 @@ def _yaml(source: Source) -> tuple[Item, ...]:
 
 
 def _csv(source: Source) -> tuple[Item, ...]:
-    """A row each under a header. Spreadsheets of many countries write semicolons for commas."""
+    """A row each under a header."""
     stated = _SEPARATOR.match(source.text)
     text = source.text[stated.end() :] if stated else source.text
-    delimiter = stated[1] if stated else max(",;\t", key=text.partition("\n")[0].count)
-    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    reader = csv_rows(text, stated[1] if stated else None)
     items: list[Item] = []
     try:
         names = [name for name in reader.fieldnames or () if name]
