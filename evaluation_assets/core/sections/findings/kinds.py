@@ -21,10 +21,6 @@ AgentRxCategory = Literal[
     "system_failure",
 ]
 
-MAST_MODES = (
-    "1.1", "1.2", "1.3", "1.4", "1.5", "2.1", "2.2", "2.3", "2.4", "2.5", "2.6", "3.1", "3.2", "3.3",
-)  # fmt: skip
-
 
 class Kind(BaseModel):
     """A kind of finding.

@@ -128,7 +128,6 @@ _ORDINAL = re.compile(
     r"(?P<d2>\d{1,2})\b(?![.,:]\d)|\b(?:days?|tag|lunes|martes|jueves|viernes) (?P<d3>\d{1,2})\b(?![.,:]\d)",
     re.IGNORECASE,
 )
-_OF_MONTH = 31
 _MOST_SPAN = 1000
 _LONGEST = 20_000
 
