@@ -1,12 +1,14 @@
 """Run Dagster inside somebody's program: a notebook's event loop, warnings, environment and signals stay theirs."""
 
 import asyncio
+import math
 import threading
+import time
 import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, wait
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import dagster as dg
 
@@ -72,12 +74,21 @@ def _in_thread(work: Callable[[Stop], Returned], stop: Stop, longest_s: float) -
     thread = threading.Thread(target=run, name="evaluation", daemon=True)
     try:
         thread.start()  # an interrupt may come while it waits for the thread to begin
-        wait([done])  # an interrupted `Thread.join` takes the thread for ended: bugs.python.org/issue45274
+        _wait(done)
     except KeyboardInterrupt as interrupt:
         stop_thread(thread)
         stop.after_interrupt()
-        wait([done], longest_s)
+        _wait(done, longest_s)
         if not done.done():
             interrupt.add_note("What the evaluation waits for cannot be interrupted; it ends after that.")
         raise
     return done.result()
+
+
+def _wait(done: Future[Any], seconds: float = math.inf) -> None:
+    """Wait until work is done, a second at a time: a signal that another thread receives, or that comes just before a
+    wait, is handled only after that. An interrupted `Thread.join` takes a thread for ended: bugs.python.org/issue45274.
+    """
+    end = time.monotonic() + seconds
+    while not done.done() and (left := end - time.monotonic()) > 0:
+        wait([done], min(left, 1))

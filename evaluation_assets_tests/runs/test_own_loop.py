@@ -102,6 +102,24 @@ def test_requests_under_way_are_cancelled() -> None:
     assert closed == ["connection closed"]
 
 
+@pytest.mark.timeout(20)
+def test_a_signal_that_another_thread_receives_is_handled() -> None:
+    ended = threading.Event()
+
+    def work(_: Stop) -> None:
+        ended.wait(0.1)  # until the main thread waits: it is not woken up
+        signal.pthread_kill(threading.get_ident(), signal.SIGINT)
+        try:
+            while True:
+                raise_if_told()
+        finally:
+            ended.set()
+
+    with pytest.raises(KeyboardInterrupt):
+        in_notebook(work)
+    assert ended.is_set()
+
+
 def test_what_work_returns_and_raises_is_passed_on() -> None:
     assert in_notebook(lambda _: 5) == 5
     with pytest.raises(ZeroDivisionError):
