@@ -5,8 +5,7 @@ HOME_DIR ?= .evaluation
 PORT ?= 3000
 BIN := .venv/bin
 PIP := -m pip install --quiet --disable-pip-version-check
-# One more than there are cores: many tests wait, for services that start, end, or notice that others did.
-IN_PARALLEL = -n $(shell $(BIN)/python -c "import os; print(os.cpu_count() + 1)") --dist loadfile --no-loadscope-reorder
+IN_PARALLEL = -n auto --dist loadfile --no-loadscope-reorder
 
 unexport PYTHONDONTWRITEBYTECODE  # without it, each process would compile all that it imports once more
 

@@ -88,9 +88,9 @@ def pytest_collection() -> Iterator[None]:
         gc.enable()
 
 
-def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """Two workers more than cores: tests wait for processes that they started, slow ones most of their time."""
-    return (os.cpu_count() or 1) + (2 if "not slow" in config.option.markexpr else 4)
+def pytest_xdist_auto_num_workers() -> int:
+    """One more than there are cores: many tests wait, for services that start, end, or notice that others did."""
+    return (os.cpu_count() or 1) + 1
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
