@@ -19,8 +19,8 @@ import orjson
 from benchmarks.data_sets import given_folder, trajectories
 from benchmarks.outcomes import DATA_SETS, runs
 from evaluation_assets.core.scoring.relation_to_success import relation
-from evaluation_assets.core.sections.findings.call_forms import CallForms
 from evaluation_assets.core.sections.findings.detecting import detected
+from evaluation_assets.core.sections.findings.evidence.call_forms import CallForms
 from evaluation_assets.core.sections.findings.gathering import findings_of
 from evaluation_assets.core.sections.findings.process_score import process_score
 from evaluation_assets.core.traces.trajectories.model import Trajectory

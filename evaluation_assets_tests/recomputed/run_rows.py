@@ -15,8 +15,8 @@ from evaluation_assets.core.sections.constraints.constraint_rows import constrai
 from evaluation_assets.core.sections.constraints.evaluation import Evaluator
 from evaluation_assets.core.sections.constraints.scope import DropScope
 from evaluation_assets.core.sections.constraints.settings import load_checks
-from evaluation_assets.core.sections.findings.call_forms import NO_FORMS, CallForms
 from evaluation_assets.core.sections.findings.detecting import detected
+from evaluation_assets.core.sections.findings.evidence.call_forms import NO_FORMS, CallForms
 from evaluation_assets.core.sections.findings.gathering import findings_of
 from evaluation_assets.core.sections.findings.process_score import process_score
 from evaluation_assets.core.suites.calls import run_of

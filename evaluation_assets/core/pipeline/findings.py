@@ -9,9 +9,9 @@ from evaluation_assets.core.intake.facts import DropFacts, FindingsFacts
 from evaluation_assets.core.lake.spool import Spool
 from evaluation_assets.core.lake.stored import Aligned, Stored, Stream
 from evaluation_assets.core.lake.tables import FINDINGS
-from evaluation_assets.core.sections.findings.call_forms import CallForms
 from evaluation_assets.core.sections.findings.claim_counts import judged_claims
 from evaluation_assets.core.sections.findings.detecting import detected_and_claimed
+from evaluation_assets.core.sections.findings.evidence.call_forms import CallForms
 from evaluation_assets.core.sections.findings.finding_rows import Row, claim_rows, finding_rows, process_score_row
 from evaluation_assets.core.sections.findings.gathering import JudgedClaim, findings_of
 from evaluation_assets.core.sections.findings.process_score import process_score

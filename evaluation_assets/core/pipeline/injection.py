@@ -13,8 +13,8 @@ from evaluation_assets.core.judging.rubrics.model import Rubrics
 from evaluation_assets.core.judging.selection import Selection
 from evaluation_assets.core.judging.subjects import Chain, clip_chain, trajectory_chain
 from evaluation_assets.core.scoring.discrimination import Noticed
-from evaluation_assets.core.sections.findings.call_forms import CallForms
 from evaluation_assets.core.sections.findings.detecting import detected
+from evaluation_assets.core.sections.findings.evidence.call_forms import CallForms
 from evaluation_assets.core.sections.findings.faults.operator import NotApplicable, Operator, Pair, injected
 from evaluation_assets.core.sections.findings.finding import Finding, Place
 from evaluation_assets.core.sections.findings.gathering import findings_of

@@ -10,7 +10,7 @@ from evaluation_assets.core.intake.image_rows import image_row
 from evaluation_assets.core.intake.sidecar import Sidecar
 from evaluation_assets.core.lake.spool import Spool
 from evaluation_assets.core.pipeline.drawing import Drawing
-from evaluation_assets.core.sections.findings.call_forms import Form, form_rows, forms_in
+from evaluation_assets.core.sections.findings.evidence.call_forms import Form, form_rows, forms_in
 from evaluation_assets.core.text.plain_text import markdown_cell
 from evaluation_assets.core.traces.formats.base import Rejection, UnreadableDrop
 from evaluation_assets.core.traces.formats.import_report import ImportReport, ImportSummary

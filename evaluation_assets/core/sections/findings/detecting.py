@@ -1,9 +1,9 @@
 """What the detectors find in a run, and what agents claim in it."""
 
-from evaluation_assets.core.sections.findings.call_forms import NO_FORMS, CallForms
 from evaluation_assets.core.sections.findings.claim import Claim, distinct
-from evaluation_assets.core.sections.findings.course import Course
 from evaluation_assets.core.sections.findings.detectors.registry import DETECTORS
+from evaluation_assets.core.sections.findings.evidence.call_forms import NO_FORMS, CallForms
+from evaluation_assets.core.sections.findings.evidence.course import Course
 from evaluation_assets.core.sections.findings.finding import Finding
 from evaluation_assets.core.traces.trajectories.model import Trajectory
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from evaluation_assets.core.sections.findings.claim import Claim
-from evaluation_assets.core.sections.findings.course import Course
+from evaluation_assets.core.sections.findings.evidence.course import Course
 from evaluation_assets.core.sections.findings.finding import Finding, Place, Severity
 from evaluation_assets.core.sections.findings.kinds import kinds
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.sections.findings.claim import Claim
-from evaluation_assets.core.sections.findings.course import LONGEST_QUOTATION
+from evaluation_assets.core.sections.findings.evidence.course import LONGEST_QUOTATION
 from evaluation_assets.core.sections.findings.finding import Finding, Place
 from evaluation_assets.core.sections.findings.process_score import CRITERIA, ProcessScore
 from evaluation_assets.core.traces.trajectories.model import Trajectory

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from evaluation_assets.core.lake.row import Row
-from evaluation_assets.core.sections.findings.course import LONGEST_QUOTATION, Course, quotation
-from evaluation_assets.core.sections.findings.cues import cues
 from evaluation_assets.core.sections.findings.detecting import detected
+from evaluation_assets.core.sections.findings.evidence.course import LONGEST_QUOTATION, Course, quotation
+from evaluation_assets.core.sections.findings.evidence.cues import cues
 from evaluation_assets.core.sections.findings.finding import Finding, Place, Severity
 from evaluation_assets.core.sections.findings.kinds import kinds
 from evaluation_assets.core.suites.refusals import is_refusal

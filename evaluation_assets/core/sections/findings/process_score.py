@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from math import prod
 from typing import Literal
 
-from evaluation_assets.core.sections.findings.course import Course
 from evaluation_assets.core.sections.findings.detectors.registry import DETECTORS
+from evaluation_assets.core.sections.findings.evidence.course import Course
 from evaluation_assets.core.sections.findings.finding import Finding, Severity
 from evaluation_assets.core.traces.trajectories.model import Trajectory
 

@@ -11,8 +11,8 @@ from zlib import crc32
 
 import numpy as np
 
-from evaluation_assets.core.sections.findings.course import Course, PlacedStep
-from evaluation_assets.core.sections.findings.effects import ends_run, may_change_state
+from evaluation_assets.core.sections.findings.evidence.course import Course, PlacedStep
+from evaluation_assets.core.sections.findings.evidence.effects import ends_run, may_change_state
 from evaluation_assets.core.sections.sessions.reactions import is_refusal
 from evaluation_assets.core.suites.effects import hands_over
 from evaluation_assets.core.traces.trajectories.model import Trajectory

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from evaluation_assets.core.sections.findings.course import Course
 from evaluation_assets.core.sections.findings.detector import Detector
+from evaluation_assets.core.sections.findings.evidence.course import Course
 from evaluation_assets.core.sections.findings.finding import Finding
 from evaluation_assets.core.traces.trajectories.model import Trajectory
 from evaluation_assets_tests.core.sections.sessions.making import part, session, turn

@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from datetime import date
 from typing import TypeVar
 
-from evaluation_assets.core.sections.findings.course import Asked, Course, Message, PlacedStep, quotation
-from evaluation_assets.core.sections.findings.currencies import currencies_in
 from evaluation_assets.core.sections.findings.detector import Detected, Detector
-from evaluation_assets.core.sections.findings.effects import may_do_anything
-from evaluation_assets.core.sections.findings.listed import ListedRecords
-from evaluation_assets.core.sections.findings.resolved import days_meant, speaks_of_days, todays
-from evaluation_assets.core.sections.findings.results import document_of
-from evaluation_assets.core.sections.findings.values import currency_beside, money_in, values_in
+from evaluation_assets.core.sections.findings.evidence.course import Asked, Course, Message, PlacedStep, quotation
+from evaluation_assets.core.sections.findings.evidence.currencies import currencies_in
+from evaluation_assets.core.sections.findings.evidence.effects import may_do_anything
+from evaluation_assets.core.sections.findings.evidence.listed import ListedRecords
+from evaluation_assets.core.sections.findings.evidence.resolved import days_meant, speaks_of_days, todays
+from evaluation_assets.core.sections.findings.evidence.results import document_of
+from evaluation_assets.core.sections.findings.evidence.values import currency_beside, money_in, values_in
 from evaluation_assets.core.suites.effects import changes_state
 from evaluation_assets.core.traces.trajectories.calls import leaves
 from evaluation_assets.core.traces.trajectories.model import Span

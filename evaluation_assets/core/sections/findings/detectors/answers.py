@@ -12,15 +12,21 @@ from datetime import timedelta
 from functools import cached_property
 
 from evaluation_assets.core.sections.findings.claim import VERDICTS, Claim, ClaimVerdict
-from evaluation_assets.core.sections.findings.computed import is_percentage_of, not_computed
-from evaluation_assets.core.sections.findings.course import Asked, Course, Message, PlacedStep, quotation
-from evaluation_assets.core.sections.findings.cues import cues
 from evaluation_assets.core.sections.findings.detector import Detected, Detector
-from evaluation_assets.core.sections.findings.effects import may_do_anything
-from evaluation_assets.core.sections.findings.given import Given
-from evaluation_assets.core.sections.findings.results import cells_apart
-from evaluation_assets.core.sections.findings.totals import Record, records_in, shares_of, sums_in_lines, totals_of
-from evaluation_assets.core.sections.findings.values import Value, currency_beside, values_in
+from evaluation_assets.core.sections.findings.evidence.computed import is_percentage_of, not_computed
+from evaluation_assets.core.sections.findings.evidence.course import Asked, Course, Message, PlacedStep, quotation
+from evaluation_assets.core.sections.findings.evidence.cues import cues
+from evaluation_assets.core.sections.findings.evidence.effects import may_do_anything
+from evaluation_assets.core.sections.findings.evidence.given import Given
+from evaluation_assets.core.sections.findings.evidence.results import cells_apart
+from evaluation_assets.core.sections.findings.evidence.totals import (
+    Record,
+    records_in,
+    shares_of,
+    sums_in_lines,
+    totals_of,
+)
+from evaluation_assets.core.sections.findings.evidence.values import Value, currency_beside, values_in
 from evaluation_assets.core.traces.trajectories.model import Span
 
 _LEAST = 20

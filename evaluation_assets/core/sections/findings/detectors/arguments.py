@@ -8,11 +8,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 from typing import Any
 
-from evaluation_assets.core.sections.findings.course import Asked, Course, PlacedStep
 from evaluation_assets.core.sections.findings.detector import Detected, Detector
-from evaluation_assets.core.sections.findings.effects import may_do_anything
-from evaluation_assets.core.sections.findings.given import Given
-from evaluation_assets.core.sections.findings.values import Value, misreadings, values_in
+from evaluation_assets.core.sections.findings.evidence.course import Asked, Course, PlacedStep
+from evaluation_assets.core.sections.findings.evidence.effects import may_do_anything
+from evaluation_assets.core.sections.findings.evidence.given import Given
+from evaluation_assets.core.sections.findings.evidence.values import Value, misreadings, values_in
 from evaluation_assets.core.suites.effects import changes_state
 from evaluation_assets.core.traces.trajectories.calls import leaves
 from evaluation_assets.core.traces.trajectories.model import Span

@@ -13,9 +13,9 @@ from evaluation_assets.core.sections.coding_work.shell import effects_of
 from evaluation_assets.core.sections.coding_work.test_runs import summary_of
 from evaluation_assets.core.sections.coding_work.tools import Ran, action_of
 from evaluation_assets.core.sections.findings.claim import Claim, ClaimVerdict
-from evaluation_assets.core.sections.findings.course import Course, Message, PlacedStep, sentences
-from evaluation_assets.core.sections.findings.cues import cues, without
 from evaluation_assets.core.sections.findings.detector import Detected, Detector
+from evaluation_assets.core.sections.findings.evidence.course import Course, Message, PlacedStep, sentences
+from evaluation_assets.core.sections.findings.evidence.cues import cues, without
 from evaluation_assets.core.traces.trajectories.model import Span
 
 _LONGEST = 500

@@ -10,13 +10,13 @@ import re
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from evaluation_assets.core.sections.findings.actions import Action, actions
 from evaluation_assets.core.sections.findings.claim import Claim
-from evaluation_assets.core.sections.findings.course import Course, PlacedStep, sentences
-from evaluation_assets.core.sections.findings.cues import cues
 from evaluation_assets.core.sections.findings.detector import Detected, Detector
-from evaluation_assets.core.sections.findings.effects import may_do_anything
-from evaluation_assets.core.sections.findings.values import values_in
+from evaluation_assets.core.sections.findings.evidence.actions import Action, actions
+from evaluation_assets.core.sections.findings.evidence.course import Course, PlacedStep, sentences
+from evaluation_assets.core.sections.findings.evidence.cues import cues
+from evaluation_assets.core.sections.findings.evidence.effects import may_do_anything
+from evaluation_assets.core.sections.findings.evidence.values import values_in
 from evaluation_assets.core.suites.effects import changes_state, things_of, words_of, words_of_tool
 from evaluation_assets.core.traces.trajectories.model import Span
 

@@ -8,10 +8,10 @@ import re
 from collections.abc import Iterator
 
 from evaluation_assets.core.sections.coding_work.objections import is_of_client, objects
-from evaluation_assets.core.sections.findings.course import Course, PlacedStep, quotation
-from evaluation_assets.core.sections.findings.cues import cues
 from evaluation_assets.core.sections.findings.detector import Detected, Detector
-from evaluation_assets.core.sections.findings.effects import ends_run, may_do_anything
+from evaluation_assets.core.sections.findings.evidence.course import Course, PlacedStep, quotation
+from evaluation_assets.core.sections.findings.evidence.cues import cues
+from evaluation_assets.core.sections.findings.evidence.effects import ends_run, may_do_anything
 from evaluation_assets.core.sections.findings.finding import Place, Severity
 from evaluation_assets.core.suites.calls import CUT_OFF
 from evaluation_assets.core.traces.trajectories.model import Turn

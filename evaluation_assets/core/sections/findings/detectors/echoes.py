@@ -14,9 +14,9 @@ from typing import Any
 
 import orjson
 
-from evaluation_assets.core.sections.findings.course import Asked, Course, Message, PlacedStep, bounded
 from evaluation_assets.core.sections.findings.detector import Detected, Detector
-from evaluation_assets.core.sections.findings.echoed import (
+from evaluation_assets.core.sections.findings.evidence.course import Asked, Course, Message, PlacedStep, bounded
+from evaluation_assets.core.sections.findings.evidence.echoed import (
     Field,
     are_equal,
     disputed,
@@ -24,10 +24,10 @@ from evaluation_assets.core.sections.findings.echoed import (
     nested,
     plain_letters,
 )
-from evaluation_assets.core.sections.findings.effects import may_do_anything, updates
-from evaluation_assets.core.sections.findings.given import Given, Texts
-from evaluation_assets.core.sections.findings.results import document_of
-from evaluation_assets.core.sections.findings.values import Value, misreadings, values_in
+from evaluation_assets.core.sections.findings.evidence.effects import may_do_anything, updates
+from evaluation_assets.core.sections.findings.evidence.given import Given, Texts
+from evaluation_assets.core.sections.findings.evidence.results import document_of
+from evaluation_assets.core.sections.findings.evidence.values import Value, misreadings, values_in
 from evaluation_assets.core.suites.effects import changes_state
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Span
 

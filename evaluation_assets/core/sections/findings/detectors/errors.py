@@ -20,10 +20,10 @@ from statistics import fmean
 from evaluation_assets.core.sections.coding_work.shell import commands_of
 from evaluation_assets.core.sections.coding_work.tools import Edited, Looked, Ran, action_of, edits_files
 from evaluation_assets.core.sections.coding_work.work import says_no
-from evaluation_assets.core.sections.findings.course import Course, PlacedStep
-from evaluation_assets.core.sections.findings.cues import cues, without
 from evaluation_assets.core.sections.findings.detector import Detected, Detector
-from evaluation_assets.core.sections.findings.effects import (
+from evaluation_assets.core.sections.findings.evidence.course import Course, PlacedStep
+from evaluation_assets.core.sections.findings.evidence.cues import cues, without
+from evaluation_assets.core.sections.findings.evidence.effects import (
     acts_on_pages,
     ends_run,
     is_thought,

@@ -7,9 +7,9 @@ unless a user names them. Where users speak of tests, it may have been asked to 
 from collections.abc import Iterator
 
 from evaluation_assets.core.sections.coding_work.test_runs import TestRun, failed_tests
-from evaluation_assets.core.sections.findings.course import Course
-from evaluation_assets.core.sections.findings.cues import cues
 from evaluation_assets.core.sections.findings.detector import Detected, Detector
+from evaluation_assets.core.sections.findings.evidence.course import Course
+from evaluation_assets.core.sections.findings.evidence.cues import cues
 
 
 def _detect(course: Course) -> Iterator[Detected]:

@@ -12,11 +12,11 @@ from string import ascii_lowercase
 import orjson
 
 from evaluation_assets.core.sections.findings.claim import Claim
-from evaluation_assets.core.sections.findings.course import Asked, Course, Message, PlacedStep, quotation
 from evaluation_assets.core.sections.findings.detector import Detected, Detector
-from evaluation_assets.core.sections.findings.effects import acts_on_pages, may_do_anything
+from evaluation_assets.core.sections.findings.evidence.course import Asked, Course, Message, PlacedStep, quotation
+from evaluation_assets.core.sections.findings.evidence.effects import acts_on_pages, may_do_anything
+from evaluation_assets.core.sections.findings.evidence.values import misreadings
 from evaluation_assets.core.sections.findings.finding import Severity
-from evaluation_assets.core.sections.findings.values import misreadings
 from evaluation_assets.core.suites.effects import changes_state
 from evaluation_assets.core.traces.trajectories.calls import leaves
 from evaluation_assets.core.traces.trajectories.model import Span

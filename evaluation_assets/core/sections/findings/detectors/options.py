@@ -8,10 +8,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from evaluation_assets.core.sections.findings.course import Asked, Course, Message, PlacedStep
 from evaluation_assets.core.sections.findings.detector import Detected, Detector
-from evaluation_assets.core.sections.findings.effects import may_do_anything
-from evaluation_assets.core.sections.findings.results import document_of
+from evaluation_assets.core.sections.findings.evidence.course import Asked, Course, Message, PlacedStep
+from evaluation_assets.core.sections.findings.evidence.effects import may_do_anything
+from evaluation_assets.core.sections.findings.evidence.results import document_of
 from evaluation_assets.core.suites.effects import changes_state
 from evaluation_assets.core.traces.trajectories.model import Span
 

@@ -6,12 +6,12 @@ read, as without tools an agent speaks from what it knows.
 
 from collections.abc import Iterator
 
-from evaluation_assets.core.sections.findings.course import Asked, Course, Message, PlacedStep, quotation
 from evaluation_assets.core.sections.findings.detector import Detected, Detector
-from evaluation_assets.core.sections.findings.effects import is_thought, may_do_anything
-from evaluation_assets.core.sections.findings.given import Given
-from evaluation_assets.core.sections.findings.values import Value, misreadings, values_in
-from evaluation_assets.core.sections.findings.wording import Wording
+from evaluation_assets.core.sections.findings.evidence.course import Asked, Course, Message, PlacedStep, quotation
+from evaluation_assets.core.sections.findings.evidence.effects import is_thought, may_do_anything
+from evaluation_assets.core.sections.findings.evidence.given import Given
+from evaluation_assets.core.sections.findings.evidence.values import Value, misreadings, values_in
+from evaluation_assets.core.sections.findings.evidence.wording import Wording
 from evaluation_assets.core.suites.effects import changes_state
 from evaluation_assets.core.traces.trajectories.calls import leaves
 

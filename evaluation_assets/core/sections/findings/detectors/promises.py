@@ -5,10 +5,10 @@ Promises under a condition, and messages that ask for something first, are none.
 
 from collections.abc import Iterator
 
-from evaluation_assets.core.sections.findings.course import Course, Message, sentences
-from evaluation_assets.core.sections.findings.cues import cues, without
 from evaluation_assets.core.sections.findings.detector import Detected, Detector
-from evaluation_assets.core.sections.findings.effects import ends_run
+from evaluation_assets.core.sections.findings.evidence.course import Course, Message, sentences
+from evaluation_assets.core.sections.findings.evidence.cues import cues, without
+from evaluation_assets.core.sections.findings.evidence.effects import ends_run
 
 _LAST = 2
 """Sentences at the end of a message. What is promised further up is done in the message itself."""

@@ -6,9 +6,9 @@ So are messages that agents send each other again and again, word for word, with
 import re
 from collections.abc import Iterator
 
-from evaluation_assets.core.sections.findings.course import Course, Message, PlacedStep
 from evaluation_assets.core.sections.findings.detector import Detected, Detector
-from evaluation_assets.core.sections.findings.effects import may_change_state
+from evaluation_assets.core.sections.findings.evidence.course import Course, Message, PlacedStep
+from evaluation_assets.core.sections.findings.evidence.effects import may_change_state
 from evaluation_assets.core.suites.call_metrics import loops, loops_in
 from evaluation_assets.core.suites.calls import run_of
 from evaluation_assets.core.traces.trajectories.calls import CallKey, call_key

@@ -5,9 +5,9 @@ What a tool takes is what its definition says, or else what its other calls in t
 
 from collections.abc import Iterator, Mapping
 
-from evaluation_assets.core.sections.findings.call_forms import CallForms
-from evaluation_assets.core.sections.findings.course import Course, PlacedStep
 from evaluation_assets.core.sections.findings.detector import Detected, Detector
+from evaluation_assets.core.sections.findings.evidence.call_forms import CallForms
+from evaluation_assets.core.sections.findings.evidence.course import Course, PlacedStep
 from evaluation_assets.core.suites.call_schemas import defects
 from evaluation_assets.core.suites.calls import Call
 from evaluation_assets.core.traces.trajectories.model import Tool

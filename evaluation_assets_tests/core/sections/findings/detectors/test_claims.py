@@ -2,11 +2,11 @@
 
 import pytest
 
-from evaluation_assets.core.sections.findings.actions import actions
-from evaluation_assets.core.sections.findings.call_forms import CallForms
-from evaluation_assets.core.sections.findings.course import Course
-from evaluation_assets.core.sections.findings.cues import document
 from evaluation_assets.core.sections.findings.detectors.claims import DETECTOR
+from evaluation_assets.core.sections.findings.evidence.actions import actions
+from evaluation_assets.core.sections.findings.evidence.call_forms import CallForms
+from evaluation_assets.core.sections.findings.evidence.course import Course
+from evaluation_assets.core.sections.findings.evidence.cues import document
 from evaluation_assets_tests.core.sections.findings.finding import asked, found, run
 from evaluation_assets_tests.core.sections.sessions.making import call
 

@@ -5,8 +5,8 @@ from typing import Any
 import orjson
 import pytest
 
-from evaluation_assets.core.sections.findings.course import Course
 from evaluation_assets.core.sections.findings.detectors.echoes import DETECTOR
+from evaluation_assets.core.sections.findings.evidence.course import Course
 from evaluation_assets_tests.core.sections.findings.finding import asked, found, run
 from evaluation_assets_tests.core.sections.sessions.making import call
 

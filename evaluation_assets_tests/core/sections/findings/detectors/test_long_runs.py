@@ -8,10 +8,10 @@ from typing import Any
 import orjson
 import pytest
 
-from evaluation_assets.core.sections.findings.course import Course
 from evaluation_assets.core.sections.findings.detector import Detector
 from evaluation_assets.core.sections.findings.detectors.claims import DETECTOR as CLAIMS
 from evaluation_assets.core.sections.findings.detectors.registry import DETECTORS
+from evaluation_assets.core.sections.findings.evidence.course import Course
 from evaluation_assets.core.traces.trajectories.model import Trajectory
 from evaluation_assets_tests.core.sections.findings.finding import asked, run
 from evaluation_assets_tests.core.sections.sessions.making import call

@@ -2,8 +2,8 @@
 
 import pytest
 
-from evaluation_assets.core.sections.findings.course import Course
 from evaluation_assets.core.sections.findings.detectors.phrases import DETECTOR
+from evaluation_assets.core.sections.findings.evidence.course import Course
 from evaluation_assets_tests.core.sections.findings.finding import asked, found, run
 from evaluation_assets_tests.core.sections.sessions.making import call
 

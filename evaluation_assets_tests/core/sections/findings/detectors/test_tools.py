@@ -3,9 +3,9 @@
 from collections import Counter
 from typing import Any
 
-from evaluation_assets.core.sections.findings.call_forms import CallForms, form_rows, forms_in
-from evaluation_assets.core.sections.findings.course import Course
 from evaluation_assets.core.sections.findings.detectors.tools import DETECTOR
+from evaluation_assets.core.sections.findings.evidence.call_forms import CallForms, form_rows, forms_in
+from evaluation_assets.core.sections.findings.evidence.course import Course
 from evaluation_assets_tests.core.sections.findings.finding import asked, found, run
 from evaluation_assets_tests.core.sections.sessions.making import call
 

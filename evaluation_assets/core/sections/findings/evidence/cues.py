@@ -27,4 +27,4 @@ def _pattern(name: str) -> re.Pattern[str]:
 
 def document() -> dict[str, dict[str, list[str]]]:
     """All cues by name and language."""
-    return shipped_yaml("evaluation_assets.core.sections.findings", "cues.yaml")
+    return shipped_yaml("evaluation_assets.core.sections.findings.evidence", "cues.yaml")

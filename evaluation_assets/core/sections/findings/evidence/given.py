@@ -7,8 +7,8 @@ from datetime import UTC, date, datetime, timedelta
 from itertools import islice
 from typing import Literal, get_args
 
-from evaluation_assets.core.sections.findings.resolved import days_meant, speaks_of_days, stays_in, times_meant
-from evaluation_assets.core.sections.findings.values import Value, date_of, misreadings, values_in
+from evaluation_assets.core.sections.findings.evidence.resolved import days_meant, speaks_of_days, stays_in, times_meant
+from evaluation_assets.core.sections.findings.evidence.values import Value, date_of, misreadings, values_in
 
 _DIGITS = re.compile(r"\d+")
 _PARTS = re.compile(r"[-_]")

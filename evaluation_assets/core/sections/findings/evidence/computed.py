@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from decimal import Decimal
 from itertools import islice
 
-from evaluation_assets.core.sections.findings.values import Value, currency_beside
+from evaluation_assets.core.sections.findings.evidence.values import Value, currency_beside
 
 _CLOSE_BY = 60
 """Numbers that a figure may be computed from."""

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from datetime import date, timedelta
 
-from evaluation_assets.core.sections.findings.values import MONTH_NAMES, date_of, month_of, values_in
+from evaluation_assets.core.sections.findings.evidence.values import MONTH_NAMES, date_of, month_of, values_in
 
 _TODAY = re.compile(
     r"\b(?:today|current(?:ly)?|now|time|date|heute|jetzt|aktuell\w*|uhrzeit|datum|hoy|ahora|fecha|hora|aujourd['’]hui"

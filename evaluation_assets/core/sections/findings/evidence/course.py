@@ -10,12 +10,12 @@ import orjson
 from evaluation_assets.core.sections.coding_work.test_runs import TestRun
 from evaluation_assets.core.sections.coding_work.tools import edits_files
 from evaluation_assets.core.sections.coding_work.work import coding_work_of
-from evaluation_assets.core.sections.findings.call_forms import NO_FORMS, CallForms
+from evaluation_assets.core.sections.findings.evidence.call_forms import NO_FORMS, CallForms
+from evaluation_assets.core.sections.findings.evidence.given import Texts
+from evaluation_assets.core.sections.findings.evidence.handed_on import HandedOn
+from evaluation_assets.core.sections.findings.evidence.resolved import todays
+from evaluation_assets.core.sections.findings.evidence.results import cells_apart
 from evaluation_assets.core.sections.findings.finding import Place
-from evaluation_assets.core.sections.findings.given import Texts
-from evaluation_assets.core.sections.findings.handed_on import HandedOn
-from evaluation_assets.core.sections.findings.resolved import todays
-from evaluation_assets.core.sections.findings.results import cells_apart
 from evaluation_assets.core.traces.trajectories.model import Span, Step, ToolCall, Trajectory
 from evaluation_assets.core.traces.trajectories.wrapped_results import said_by
 

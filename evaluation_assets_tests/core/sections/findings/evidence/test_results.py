@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation_assets.core.sections.findings.results import cells_apart, document_of, table_of
+from evaluation_assets.core.sections.findings.evidence.results import cells_apart, document_of, table_of
 from evaluation_assets.core.traces.trajectories.wrapped_results import text_inside
 
 ORDER = {"id": "W21", "price": 5}

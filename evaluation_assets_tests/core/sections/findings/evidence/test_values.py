@@ -2,8 +2,8 @@
 
 import pytest
 
-from evaluation_assets.core.sections.findings.given import Texts
-from evaluation_assets.core.sections.findings.values import misreadings, values_in
+from evaluation_assets.core.sections.findings.evidence.given import Texts
+from evaluation_assets.core.sections.findings.evidence.values import misreadings, values_in
 
 
 @pytest.mark.parametrize(

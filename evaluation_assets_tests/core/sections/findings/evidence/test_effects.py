@@ -2,7 +2,7 @@
 
 import pytest
 
-from evaluation_assets.core.sections.findings.effects import ends_run, is_thought, may_do_anything
+from evaluation_assets.core.sections.findings.evidence.effects import ends_run, is_thought, may_do_anything
 from evaluation_assets.core.traces.trajectories.model import ToolCall
 
 

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from itertools import islice, pairwise
 from typing import Any
 
-from evaluation_assets.core.sections.findings.results import document_of, table_of
-from evaluation_assets.core.sections.findings.values import money_in
+from evaluation_assets.core.sections.findings.evidence.results import document_of, table_of
+from evaluation_assets.core.sections.findings.evidence.values import money_in
 
 _FIGURE = re.compile(r"[$€£]?-?\d{1,12}(?:,\d{3})*(?:\.\d{1,4})?")
 """A number that is written as a text."""

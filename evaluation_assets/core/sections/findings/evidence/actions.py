@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from evaluation_assets.core.sections.findings.cues import document
+from evaluation_assets.core.sections.findings.evidence.cues import document
 from evaluation_assets.core.text.pattern_sets import PatternSet
 from evaluation_assets.core.text.shipped_yaml import shipped_yaml
 
@@ -31,7 +31,7 @@ class Action:
 @cache
 def actions() -> tuple[Action, ...]:
     """All actions of `actions.yaml`."""
-    entries = shipped_yaml("evaluation_assets.core.sections.findings", "actions.yaml")
+    entries = shipped_yaml("evaluation_assets.core.sections.findings.evidence", "actions.yaml")
     return tuple(_action(name, entry) for name, entry in entries.items())
 
 

@@ -7,9 +7,9 @@ from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from typing import Any
 
-from evaluation_assets.core.sections.findings.resolved import weekdays_named
-from evaluation_assets.core.sections.findings.results import document_of, table_of
-from evaluation_assets.core.sections.findings.values import date_of, values_in
+from evaluation_assets.core.sections.findings.evidence.resolved import weekdays_named
+from evaluation_assets.core.sections.findings.evidence.results import document_of, table_of
+from evaluation_assets.core.sections.findings.evidence.values import date_of, values_in
 
 _MOST_LISTS = 20
 _MOST_RECORDS = 50
