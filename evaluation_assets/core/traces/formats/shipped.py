@@ -7,6 +7,7 @@ from evaluation_assets.core.traces.formats.base import Format
 from evaluation_assets.core.traces.formats.envelopes.agentbench import AGENTBENCH
 from evaluation_assets.core.traces.formats.envelopes.agno import AGNO
 from evaluation_assets.core.traces.formats.envelopes.bedrock_agents import BEDROCK_AGENTS
+from evaluation_assets.core.traces.formats.envelopes.bfcl_results import BFCL_RESULTS
 from evaluation_assets.core.traces.formats.envelopes.chatgpt import CHATGPT
 from evaluation_assets.core.traces.formats.envelopes.claude_ai import CLAUDE_AI
 from evaluation_assets.core.traces.formats.envelopes.continue_sessions import CONTINUE
@@ -157,6 +158,7 @@ SPECIFIC: dict[str, Format] = {
             AGENTBENCH,
             AGNO,
             BEDROCK_AGENTS,
+            BFCL_RESULTS,
             CHATGPT,
             CLAUDE_AI,
             CONTINUE,
