@@ -3,6 +3,7 @@
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -65,6 +66,47 @@ def test_a_failure_appears_is_resolved_and_reopened(tmp_path: Path) -> None:
     known = command("groups", "acknowledge", worst["group_id"], home=home)
     assert known.returncode == 0
     assert yaml.safe_load((home / "groups.yaml").read_text())[worst["group_id"]]["state"] == "acknowledged"
+
+
+def test_a_relapse_is_seen_although_the_failure_gathers_elsewhere_or_its_drop_is_written_anew(tmp_path: Path) -> None:
+    home, folder = tmp_path / "home", tmp_path / "in" / "shop"
+    folder.mkdir(parents=True)
+
+    def evaluate(name: str, *, failing: int) -> None:
+        lines = (json.dumps(order(number, fails=number < failing)) for number in range(10))
+        (folder / f"{name}.jsonl").write_text("\n".join(lines))
+        done = command("evaluate", tmp_path / "in", "--quiet", home=home)
+        assert done.returncode == 0, done.stderr
+
+    def groups() -> tuple[int, dict[str, str]]:
+        listed = command("groups", "list", "--format", "json", home=home)
+        return listed.returncode, {row["group_id"]: row["state"] for row in json.loads(listed.stdout)}
+
+    evaluate("1", failing=4)  # too few for a group of the tool's own
+    _, states = groups()
+    (failure,) = states
+    assert command("groups", "resolve", failure, home=home).returncode == 0
+    evaluate("2", failing=8)
+    assert groups() == (1, {failure: "reopened"})
+    assert "Ignored error: pay" in command("groups", "show", failure, home=home).stdout
+
+    assert command("groups", "resolve", failure, home=home).returncode == 0
+    evaluate("2", failing=0)
+    assert groups() == (0, {failure: "resolved"})
+    evaluate("2", failing=8)
+    assert groups() == (1, {failure: "reopened"})
+
+
+def order(number: int, *, fails: bool) -> dict[str, Any]:
+    """A run of a shop's agent, whose last call may fail unnoticed."""
+    paid = {"error": "no connection"} if fails else {"receipt": f"R{number}"}
+    messages: list[Any] = [{"role": "user", "content": f"Order chair {number}."}]
+    for tool, result in {"find": {"price": number + 5}, "reserve": {}, "pay": paid}.items():
+        use = {"id": tool, "function": {"name": tool, "arguments": json.dumps({"chair": number})}}
+        messages.append({"role": "assistant", "content": None, "tool_calls": [use]})
+        messages.append({"role": "tool", "tool_call_id": tool, "content": json.dumps(result)})
+    messages.append({"role": "assistant", "content": "Ordered." if fails else f"Ordered, receipt R{number}."})
+    return {"task_id": f"chair {number}", "messages": messages, "success": not fails}
 
 
 def test_a_drop_of_a_version_without_findings_is_to_be_evaluated_again(tmp_path: Path) -> None:

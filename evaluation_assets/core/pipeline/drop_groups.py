@@ -22,6 +22,7 @@ from evaluation_assets.core.pipeline.failure_groups import (
     evaluated_runs,
 )
 from evaluation_assets.core.sections.failure_groups.grouping import UNEXPLAINED, GroupKey, assigned, names_of
+from evaluation_assets.core.sections.failure_groups.identity import with_new_ids
 from evaluation_assets.core.sections.failure_groups.occurrence import Occurrence
 from evaluation_assets.core.sections.failure_groups.states import Change, State, read_states, shown_name, state_of
 from evaluation_assets.core.sections.failure_groups.trends import DropCount, by_suite, change_in
@@ -31,16 +32,18 @@ from evaluation_assets.core.system.installation import Installation
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DropGroups:
-    """The groups of `findings`: `keys` are those of each, in order, and `unexplained` those of failed runs without any.
+    """The groups of `findings`: `keys` are those of each, in order, and `unexplained` the IDs of those of failed runs
+    without any.
 
-    `trends` are the drops of the suite with this drop last, for its groups and all that were known before; `states`
-    are those of its groups, `names` those of all groups as they may be shown. `damaged` says why there are none from
-    before.
+    `ids` are those of all groups. `trends` are the drops of the suite with this drop last, for its groups and all that
+    were known before; `states` are those of its groups, `names` those of all groups as they may be shown. `damaged`
+    says why there are none from before.
     """
 
     findings: FindingsOfRuns
     keys: Sequence[GroupKey]
-    unexplained: Mapping[str, GroupKey]
+    unexplained: Mapping[str, str]
+    ids: Mapping[GroupKey, str]
     trends: Mapping[GroupKey, Sequence[DropCount]]
     states: Mapping[GroupKey, State]
     names: Mapping[GroupKey, str]
@@ -54,7 +57,7 @@ class DropGroups:
     @property
     def alike(self) -> Iterator[Alike]:
         """The group of each finding, with the number of other runs."""
-        told = {key: Alike(key.id, self.trends[key][-1].n_affected - 1, key.kind) for key in self.states}
+        told = {key: Alike(self.ids[key], self.trends[key][-1].n_affected - 1, key.kind) for key in self.states}
         return map(told.__getitem__, self.keys)
 
 
@@ -90,18 +93,20 @@ def drop_groups(
         unexplained |= {each.trajectory_id: key for each, key in own if each.kind == UNEXPLAINED}
     known = dict.fromkeys([*earlier.affected, *affected])
     drops = {key: [*earlier.trend(key), runs.count(len(affected.get(key, ())))] for key in known}
-    changes = _changes(home, runs, affected, earlier, len(known), damaged.append)
+    ids = with_new_ids(known, earlier.ids)
+    changes = _changes(home, runs, affected, earlier, ids, damaged.append)
     kept = read_states(home.groups_file)
     return DropGroups(
         findings=FindingsOfRuns(runs, findings, raw),
         keys=keys,
-        unexplained=unexplained,
+        unexplained={run: ids[key] for run, key in unexplained.items()},
+        ids=ids,
         trends={key: by_suite(trend)[runs.suite] for key, trend in drops.items()},
         states={
-            key: state_of(kept.get(key.id), [each.drop for each in drops[key] if each.n_affected], changes[key])
+            key: state_of(kept.get(ids[key]), [each.drop for each in drops[key] if each.n_affected], changes[key])
             for key in affected
         },
-        names={key: cover(shown_name(name, kept.get(key.id))) for key, name in names_of(drops).items()},
+        names={key: cover(shown_name(name, kept.get(ids[key]))) for key, name in names_of(drops).items()},
         damaged=damaged,
     )
 
@@ -111,7 +116,7 @@ def _changes(
     runs: EvaluatedRuns,
     affected: Mapping[GroupKey, set[str]],
     earlier: "_Earlier",
-    groups: int,
+    ids: Mapping[GroupKey, str],
     damaged: Callable[[str], object],
 ) -> dict[GroupKey, Change | None]:
     """What the drop says of its groups, as the table will say it; if nothing, what the last drop of others says."""
@@ -124,7 +129,7 @@ def _changes(
     seen = next(without_damaged([members.table.name], lambda _: _affected(members), damaged), {})
     changes: dict[GroupKey, Change | None] = {}
     for key, now in affected.items():
-        own = change_in(comparable_trend(compared, {**seen.get(key.id, {}), runs.drop: now}), groups)
+        own = change_in(comparable_trend(compared, {**seen.get(ids[key], {}), runs.drop: now}), len(ids))
         changes[key] = (own or others.get(key, (None,)))[0]
     return changes
 
@@ -144,9 +149,10 @@ def _tasks(home: Installation, drop: str, like: EvaluatedRuns) -> EvaluatedRuns:
 
 @dataclass(frozen=True, slots=True)
 class _Earlier:
-    """The drops that were grouped before, and by group the affected runs of each, and what changed in which of them."""
+    """The drops that were grouped before, and by group its ID, the affected runs of each, and what changed in which."""
 
     drops: Sequence[DropCount] = ()
+    ids: Mapping[GroupKey, str] = field(default_factory=dict)
     affected: Mapping[GroupKey, Mapping[str, int]] = field(default_factory=dict)
     changes: Mapping[GroupKey, tuple[Change, str]] = field(default_factory=dict)
 
@@ -160,10 +166,11 @@ def _read(groups: Stored, drop: str) -> _Earlier:
     """The table of groups without this drop, which may have been evaluated before."""
     rows = {
         GroupKey(row["kind"], row["tool"], row["words"]): row
-        for row in groups.rows(["kind", "tool", "words", "by_drop", "state", "changed_in"])
+        for row in groups.rows(["group_id", "kind", "tool", "words", "by_drop", "state", "changed_in"])
     }
     return _Earlier(
         [DropCount(*each, 0) for each in GroupsFacts.of(groups).drops if each[0] != drop],
+        {key: row["group_id"] for key, row in rows.items()},
         {key: {each["drop"]: each["n_affected"] for each in row["by_drop"]} for key, row in rows.items()},
         {key: (row["state"], row["changed_in"]) for key, row in rows.items() if row["changed_in"]},
     )

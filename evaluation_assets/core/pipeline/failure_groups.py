@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain, groupby
@@ -24,8 +24,9 @@ from evaluation_assets.core.sections.failure_groups.grouping import (
     grouped,
     names_of,
 )
-from evaluation_assets.core.sections.failure_groups.occurrence import Occurrence
-from evaluation_assets.core.sections.failure_groups.states import KeptState, State, shown_name, state_of
+from evaluation_assets.core.sections.failure_groups.identity import ids_of
+from evaluation_assets.core.sections.failure_groups.occurrence import Member, Occurrence
+from evaluation_assets.core.sections.failure_groups.states import KeptState, State, read_states, shown_name, state_of
 from evaluation_assets.core.sections.failure_groups.trends import DropCount, change_in
 from evaluation_assets.core.sections.findings.summary import SEVERITIES
 from evaluation_assets.core.system.by_key import by_key
@@ -65,16 +66,26 @@ class EvaluatedRuns:
 
 @dataclass
 class AllRuns:
-    """What groups are made of. `drops` are in the order in which they were evaluated."""
+    """What groups are made of. `drops` are in the order in which they were evaluated.
+
+    `before` has the IDs of the groups that findings were in, `named` those that groups.yaml has.
+    """
 
     drops: list[EvaluatedRuns] = field(default_factory=list)
     occurrences: list[Occurrence] = field(default_factory=list)
     calls: Counter[str] = field(default_factory=Counter)
+    before: Mapping[Member, str] = field(default_factory=dict)
+    named: Collection[str] = ()
 
     @cached_property
     def groups(self) -> dict[GroupKey, list[Occurrence]]:
         """The groups of all that was read."""
         return grouped(self.occurrences, self.calls)
+
+    @cached_property
+    def ids(self) -> dict[GroupKey, str]:
+        """The IDs of the groups."""
+        return ids_of(self.groups, self.before, self.named)
 
     @cached_property
     def compared(self) -> list[tuple[EvaluatedRuns, set[str]]]:
@@ -107,14 +118,27 @@ def _shared_tasks(last: EvaluatedRuns, earlier: Sequence[EvaluatedRuns]) -> set[
 
 
 def read_runs(home: Installation, damaged: Callable[[str], object]) -> AllRuns:
-    """The findings and runs of all evaluated drops. A damaged file is reported and its drop skipped."""
-    all_runs = AllRuns()
+    """The findings and runs of all evaluated drops. A damaged file is reported and its drop skipped.
+
+    Raises:
+        InvalidConfiguration: `groups.yaml` is not valid.
+    """
+    tables = without_damaged([GROUPED_FINDINGS.name], lambda name: former_groups(home.whole_table(name)), damaged)
+    all_runs = AllRuns(before=next(tables, {}), named=read_states(home.groups_file).keys())
     everything = list(without_damaged(home.drops_with("findings"), lambda drop: read_drop(home, drop), damaged))
     for runs, findings, calls in sorted(everything, key=lambda each: (each[0].evaluated_at, each[0].drop)):
         all_runs.drops.append(runs)
         all_runs.occurrences += findings
         all_runs.calls.update(calls)
     return all_runs
+
+
+def former_groups(members: Stored) -> dict[Member, str]:
+    """The IDs of the groups that findings were in, by the table of them; none without it."""
+    if not members.exists:
+        return {}
+    columns = ["group_id", "drop", "trajectory_id", "kind"]
+    return {(row["drop"], row["trajectory_id"], row["kind"]): row["group_id"] for row in members.rows(columns)}
 
 
 def read_drop(home: Installation, drop: str) -> tuple[EvaluatedRuns, list[Occurrence], Counter[str]]:
@@ -188,7 +212,7 @@ def member_rows(all_runs: AllRuns) -> Iterator[Row]:
     for key, members in all_runs.groups.items():
         for each in members:
             yield {
-                "group_id": key.id,
+                "group_id": all_runs.ids[key],
                 "drop": each.drop,
                 "trajectory_id": each.trajectory_id,
                 "task_id": each.task_id,
@@ -204,19 +228,29 @@ def member_rows(all_runs: AllRuns) -> Iterator[Row]:
 
 def group_rows(all_runs: AllRuns, states: Mapping[str, KeptState]) -> list[Row]:
     """Rows of `failure_groups`: the gravest first, of these those with the most affected runs."""
-    names = names_of(all_runs.groups)
-    rows = [_row(key, names[key], members, all_runs, states.get(key.id)) for key, members in all_runs.groups.items()]
+    names, ids = names_of(all_runs.groups), all_runs.ids
+    rows = [_row(key, names[key], members, all_runs, states.get(ids[key])) for key, members in all_runs.groups.items()]
     return sorted(rows, key=lambda row: (SEVERITIES.index(row["severity"]), -row["n_runs"], row["group_id"]))
 
 
 def with_drops(all_runs: AllRuns, states: Mapping[str, KeptState]) -> dict[str, KeptState]:
-    """Those states that are resolved and name no drops, with the drops that have the group by now."""
-    seen = {key.id: tuple(dict.fromkeys(each.drop for each in own)) for key, own in all_runs.groups.items()}
-    return {
-        name: kept.model_copy(update={"drops": seen[name]})
-        for name, kept in states.items()
-        if kept.state == "resolved" and kept.drops is None and name in seen
-    }
+    """Those states that are resolved whose drops change: to those that have the group by now where none are named,
+    else without drops that have it no more. There it would be seen again.
+    """
+    seen = {all_runs.ids[key]: {each.drop: None for each in own} for key, own in all_runs.groups.items()}
+    evaluated = {drop.drop for drop in all_runs.drops}
+    updated: dict[str, KeptState] = {}
+    for name, kept in states.items():
+        if kept.state == "resolved" and (name in seen or kept.drops is not None):
+            having = seen.get(name, {})
+            left = (
+                having
+                if kept.drops is None
+                else [each for each in kept.drops if each in having or each not in evaluated]
+            )
+            if kept.drops != tuple(left):
+                updated[name] = kept.model_copy(update={"drops": tuple(left)})
+    return updated
 
 
 def _row(key: GroupKey, name: str, members: Sequence[Occurrence], all_runs: AllRuns, kept: KeptState | None) -> Row:
@@ -236,7 +270,7 @@ def _row(key: GroupKey, name: str, members: Sequence[Occurrence], all_runs: AllR
     state = state_of(kept, affected, change)
     n_runs, n_all = sum(map(len, affected.values())), sum(map(len, by_task.values()))
     return {
-        "group_id": key.id,
+        "group_id": all_runs.ids[key],
         "name": shown_name(name, kept),
         "kind": key.kind,
         "tool": key.tool,

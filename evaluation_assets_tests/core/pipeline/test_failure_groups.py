@@ -161,12 +161,31 @@ def test_a_group_that_is_resolved_by_hand_is_resolved_in_the_drops_so_far() -> N
     assert {row["state"] for row in group_rows(later, states) if row["group_id"] == key.id} == {"reopened"}
 
 
+def test_a_drop_that_is_evaluated_anew_without_a_resolved_group_may_not_have_it_again() -> None:
+    key, found = GroupKey("repeated_call"), nights(2, 100, 1)
+    states = with_drops(found, {key.id: KeptState(state="resolved", drops=("s/00", "s/01", "deleted"))})
+    assert states == {}, "both still have it, and nothing is known of the third"
+    fixed = nights(2, 100, 1)
+    fixed.occurrences = [each for each in fixed.occurrences if (each.kind, each.drop) != (key.kind, "s/01")]
+    states = with_drops(fixed, {key.id: KeptState(state="resolved", drops=("s/00", "s/01", "deleted"))})
+    assert states == {key.id: KeptState(state="resolved", drops=("s/00", "deleted"))}
+    assert {row["state"] for row in group_rows(fixed, states) if row["group_id"] == key.id} == {"resolved"}
+    assert {row["state"] for row in group_rows(found, states) if row["group_id"] == key.id} == {"reopened"}
+
+
+def test_a_resolved_group_that_no_run_has_any_more_is_not_unknown() -> None:
+    gone, typo = KeptState(state="resolved", drops=()), KeptState(state="resolved")
+    rows = group_rows(nights(2, 100, 1), {})
+    assert states_of_groups({"00000001": gone}, rows).passed
+    assert not states_of_groups({"00000001": typo}, rows).passed
+
+
 def test_a_state_of_an_unknown_group_is_named_with_a_near_one() -> None:
     rows = group_rows(nights(2, 100, 1), {})
     known = rows[0]["group_id"]
     near = known[:-1] + ("0" if known[-1] != "0" else "1")
-    assert states_of_groups([row["group_id"] for row in rows], rows).passed
-    found = states_of_groups([near, "elsewhere"], rows)
+    assert states_of_groups({row["group_id"]: KeptState() for row in rows}, rows).passed
+    found = states_of_groups({near: KeptState(), "elsewhere": KeptState()}, rows)
     assert (found.passed, found.severity) == (False, "warn")
     assert f"{near} (did you mean {known!r}?), elsewhere. Correct" in (found.description or "")
 

@@ -3,7 +3,7 @@
 from evaluation_assets.core.lake.tables.model import FLOAT, INT, NAME, NAMES, TEXT, Column, Table, records
 from evaluation_assets.core.lake.tables.shared_columns import DROP, TASK_ID, TRAJECTORY_ID
 
-_GROUP = Column("group_id", NAME, "ID of the group; it follows from kind, tool and words, and stays.")
+_GROUP = Column("group_id", NAME, "ID of the group, which it keeps when runs are added.")
 
 GROUPED_FINDINGS = Table(
     "grouped_findings",

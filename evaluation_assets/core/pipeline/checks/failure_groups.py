@@ -1,6 +1,6 @@
 """Whether failures that were resolved stay so, and whether states are of groups that there are."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from evaluation_assets.core.pipeline.checks.finding import Finding
@@ -34,10 +34,11 @@ def _last_new(group: Mapping[str, Any], kept: KeptState) -> str:
     return ([drop for drop in having if drop not in (kept.drops or ())] or having)[-1]
 
 
-def states_of_groups(states: Collection[str], groups: Sequence[Mapping[str, Any]]) -> Finding:
-    """Whether each ID in groups.yaml is that of a group."""
+def states_of_groups(states: Mapping[str, KeptState], groups: Sequence[Mapping[str, Any]]) -> Finding:
+    """Whether each ID in groups.yaml is that of a group, or of one that was resolved and that no run has any more."""
     known = [row["group_id"] for row in groups]
-    unknown = [_with_near(group, known) for group in states if group not in known]
+    gone = {group for group, kept in states.items() if kept.state == "resolved" and kept.drops is not None}
+    unknown = [_with_near(group, known) for group in states if group not in known and group not in gone]
     return Finding(
         not unknown,
         f"groups.yaml has states of groups that no run has: {first_of(unknown, _NAMED)}. Correct or remove them."

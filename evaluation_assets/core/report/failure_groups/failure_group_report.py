@@ -129,7 +129,7 @@ class _Examples:
 def _summary(key: GroupKey, examples: _Examples, groups: DropGroups, shown: Collection[str]) -> GroupSummary:
     trend = groups.trends[key]
     return GroupSummary(
-        group_id=key.id,
+        group_id=groups.ids[key],
         name=groups.names[key],
         state=groups.states[key],
         severity=examples.gravest,

@@ -111,7 +111,7 @@ def run_facts(tables: DropTables, groups: DropGroups | None = None) -> Iterator[
             coding=next(iter(coding.at(run)), None),
             constraints=constraints.at(run),
             findings=own_findings,
-            groups=list(dict.fromkeys(of_run)) or ([unexplained[run].id] if run in unexplained else []),
+            groups=list(dict.fromkeys(of_run)) or ([unexplained[run]] if run in unexplained else []),
         )
 
 

@@ -1,7 +1,6 @@
 """Which findings are the same failure: the same kind, and the same tool or words where the kind gathers there.
 
-A finding that follows from another one of its run is in the group of that one. A group's ID follows from its key alone,
-so that it stays when runs are added and grouping is repeated.
+A finding that follows from another one of its run is in the group of that one.
 """
 
 import re
@@ -69,7 +68,7 @@ class GroupKey(NamedTuple):
 
     @property
     def id(self) -> str:
-        """Short ID, the same in every installation."""
+        """The ID of a group that none was before."""
         return digest(*(part or "" for part in self))[:8]
 
     @property

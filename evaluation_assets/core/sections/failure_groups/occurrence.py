@@ -4,6 +4,9 @@ from dataclasses import dataclass
 
 from evaluation_assets.core.sections.findings.finding import Severity
 
+Member = tuple[str, str, str]
+"""By what a finding is known again: its drop, its run and its kind."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Occurrence:
@@ -24,3 +27,8 @@ class Occurrence:
     def run(self) -> tuple[str, str]:
         """The run that it is in."""
         return self.drop, self.trajectory_id
+
+    @property
+    def member(self) -> Member:
+        """By what it is known again."""
+        return self.drop, self.trajectory_id, self.kind
