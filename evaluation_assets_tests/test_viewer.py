@@ -17,6 +17,7 @@ from upath import UPath
 
 from evaluation_assets.core.review.labels import Label, read_labels
 from evaluation_assets_tests.browser import chromium
+from evaluation_assets_tests.conftest import command
 from evaluation_assets_tests.conftest import record as record_of
 from evaluation_assets_tests.third_party import data
 
@@ -57,8 +58,7 @@ def conversation(task: str, number: int, calls: int) -> dict[str, Any]:
 
 def evaluate(drop: Path, home: Path) -> None:
     """In a process of its own: Playwright keeps an event loop in this thread, beside which Dagster can start none."""
-    command = [sys.executable, "-m", "evaluation_assets.cli", "evaluate", str(drop), "--home", str(home), "--quiet"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = command("evaluate", drop, "--quiet", home=home)
     assert "report.html" in done.stdout, done.stderr
 
 
@@ -238,8 +238,8 @@ def test_thirty_labels_by_keyboard_arrive_in_judge_cards(page: "Page", report: P
     scores = judged(home)
     pass_score = sorted(scores[name] for name in given)[15]
     (home / "gate.yaml").write_text(f"review: {{pass_score: {pass_score}}}\n")
-    command = [sys.executable, "-m", "evaluation_assets.cli", "overview", "--home", str(home)]
-    subprocess.run(command, check=True, capture_output=True)
+    done = command("overview", home=home)
+    assert done.returncode == 0, done.stderr
     (card,) = pq.read_table(home / "lake" / "judge_cards.parquet").to_pylist()
     verdicts = {name: scores[name] >= pass_score for name in given}
     assert (card["n_labels"], card["criterion"]) == (30, "passed")
@@ -315,8 +315,8 @@ def test_a_key_that_is_held_sets_a_label_once(page: "Page") -> None:
 @contextmanager
 def reviewing(home: Path, *options: str) -> Iterator[str]:
     """The address of `review` on the hostile drop, which runs in a process of its own."""
-    command = [sys.executable, "-u", "-m", "evaluation_assets.cli", "review", "hostile", "--home", str(home), "--print"]
-    with subprocess.Popen([*command, *options], stdout=subprocess.PIPE, text=True) as process:
+    started = [sys.executable, "-u", "-m", "evaluation_assets.cli", "review", "hostile", "--home", str(home), "--print"]
+    with subprocess.Popen([*started, *options], stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         try:
             yield process.stdout.readline().strip()
@@ -560,8 +560,7 @@ def test_another_drop_is_chosen_to_compare_with(
 ) -> None:
     report, before, now = compared
     home = report.parents[3]
-    command = [sys.executable, "-m", "evaluation_assets.cli", "open", "tau2/before", "--against", "tau2/now", "--print"]
-    done = subprocess.run([*command, "--home", str(home)], capture_output=True, text=True, check=True)
+    done = command("open", "tau2/before", "--against", "tau2/now", "--print", home=home)
     page = browser.new_page()
     page.goto(done.stdout.strip())
     page.wait_for_selector("#view-compare table")
