@@ -173,6 +173,15 @@ def test_a_drop_without_anything_to_judge_is_red_but_reported(installation: Work
     assert [row["reason"] for row in installation.rows("d", "rejected_records")] == ["duplicates"]
 
 
+def test_answers_alone_in_which_rules_have_nothing_to_check_fail_nothing(installation: Workspace) -> None:
+    answers = [{"id": f"simple_{n}", "result": [{"price": json.dumps({"sku": f"A-{n}"})}]} for n in range(3)]
+    installation.drop("d", b"".join(map(orjson.dumps, answers)))
+    result = installation.run("d")
+    assert result.success
+    (check,) = [each for each in result.get_asset_check_evaluations() if each.check_name == "enough_scored"]
+    assert check.description == "In no clip was there anything that the rules check."
+
+
 def test_what_breaks_a_rule_is_kept_and_flagged_by_default(installation: Workspace) -> None:
     loop = call("same", "same result")
     installation.drop("d", record(text=loop + loop + "<answer>none</answer>"))

@@ -1,11 +1,13 @@
 """The checks that block a drop's run after its report is written, for both the run and the report."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.judging.selection import selections_of
 from evaluation_assets.core.lake.stored import Stored
+from evaluation_assets.core.lake.tables import CLIP_VERDICTS
 from evaluation_assets.core.pipeline.checks.constraints import constraints_hold
 from evaluation_assets.core.pipeline.checks.finding import Finding
 from evaluation_assets.core.pipeline.checks.judging import MIN_SCORED, enough_scored, judges_answered
@@ -42,9 +44,24 @@ class BlockingCheck:
 
 
 def _enough_scored(tables: CheckedTables) -> Finding:
-    of_clips = [judge.name for judge in tables.judges if "clip" in judge.selection.levels]
-    asked = selections_of(tables.judges).asker(of_clips, ("clip",)) if of_clips else None
-    return enough_scored(tables.clips, tables.clip_scores, asked)
+    of_clips = [judge for judge in tables.judges if "clip" in judge.selection.levels]
+    names = [judge.name for judge in of_clips]
+    asked = selections_of(tables.judges).asker(names, ("clip",)) if names else None
+    by_rules = all(judge.provider == "rules" for judge in of_clips)
+    return enough_scored(tables.clips, tables.clip_scores, asked, _unchecked(tables, names) if by_rules else 0)
+
+
+def _unchecked(tables: CheckedTables, judges: Sequence[str]) -> int:
+    """Clips from which all these judges abstained."""
+    abstained = Counter(
+        (row["trajectory_id"], row["clip_index"])
+        for judge in judges
+        for level in tables.verdicts[judge]
+        if level.table == CLIP_VERDICTS
+        for row in level.rows(["trajectory_id", "clip_index", "outcome"])
+        if row["outcome"] == "abstained"
+    )
+    return sum(count == len(judges) for count in abstained.values())
 
 
 BLOCKING_CHECKS = (

@@ -90,10 +90,13 @@ def panel_agreement(clip_scores: Stored, by_majority: Collection[str] = ()) -> F
     )
 
 
-def enough_scored(clips: Stored, clip_scores: Stored, asked: Callable[[str], bool] | None = lambda _: True) -> Finding:
+def enough_scored(
+    clips: Stored, clip_scores: Stored, asked: Callable[[str], bool] | None = lambda _: True, unchecked: int = 0
+) -> Finding:
     """Whether enough of the clips that a judge is `asked` about have a score, by the ID of their trajectory.
 
-    `None` is a panel without a judge of clips. A drop without any clip fails: nothing was judged.
+    `None` is a panel without a judge of clips. In `unchecked` clips of those, the rules of all judges had nothing to
+    check. A drop without any clip fails: nothing was judged.
     """
     scored = {
         (row["trajectory_id"], row["clip_index"])
@@ -106,6 +109,9 @@ def enough_scored(clips: Stored, clip_scores: Stored, asked: Callable[[str], boo
     total = in_drop if asked is None else sum(map(asked, clips.values("trajectory_id")))
     if in_drop and not total:
         return Finding(True, "Not asked: no trajectory of the drop is in the sample.", {"clips": 0, "scored": 0})
+    total -= unchecked
+    if unchecked and not total:
+        return Finding(True, "In no clip was there anything that the rules check.", {"clips": 0, "scored": 0})
     share = len(scored) / total if total else None
     return Finding(
         share is not None and share >= MIN_SCORED,

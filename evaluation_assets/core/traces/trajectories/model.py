@@ -231,9 +231,15 @@ class Trajectory:
 
     @property
     def keeps_results(self) -> bool:
-        """Whether its source keeps what tools gave back; of a run with one call without a result it is not known."""
+        """Whether its source keeps what tools gave back. One call without a result may be where the run broke off."""
         calls = self.calls
-        return len(calls) < 2 or any(step.result is not None for step in calls)
+        return (len(calls) < 2 and self.is_asked) or any(step.result is not None for step in calls)
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether its source keeps what agents were asked or told, and not their answers alone."""
+        told = (text for agent in self.agents for text in (agent.role, agent.description))
+        return any((self.task, *(turn.user_message for turn in self.turns), *told))
 
     @property
     def texts(self) -> Iterator[str]:

@@ -68,6 +68,15 @@ def test_what_no_judge_is_asked_about_is_not_missing_and_a_drop_without_clips_is
         assert not found.passed and "no clips" in str(found.description)
 
 
+def test_clips_in_which_rules_have_nothing_to_check_are_not_missing(tmp_path: Path) -> None:
+    clips = stored(tmp_path, CLIPS, ({"trajectory_id": "t", "clip_index": index} for index in range(10)))
+    some, none = scores(tmp_path / "some", [0.5] * 5), scores(tmp_path / "none", [])
+    assert enough_scored(clips, some, unchecked=5).metadata == {"clips": 5, "scored": 5, "scored_share": 1.0}
+    assert not enough_scored(clips, some, unchecked=4).passed
+    assert enough_scored(clips, none, unchecked=10).description == "In no clip was there anything that the rules check."
+    assert not enough_scored(clips, none, unchecked=9).passed
+
+
 def test_a_judge_that_answered_nothing_is_named(tmp_path: Path) -> None:
     def verdicts(*outcomes: str):
         rows = [{"outcome": outcome, "scores": {}, "from_ledger": False, "attempts": 0} for outcome in outcomes]

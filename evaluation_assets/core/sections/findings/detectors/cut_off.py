@@ -96,4 +96,4 @@ def _is_farewell(message: str) -> bool:
     return is_short and cues("farewell").matches(message) and not cues("question").matches(message)
 
 
-DETECTOR = Detector(name="cut_off", version="5", kinds=("cut_off",), detect=_detect)
+DETECTOR = Detector(name="cut_off", version="6", kinds=("cut_off",), detect=_detect)

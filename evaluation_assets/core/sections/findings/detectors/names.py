@@ -150,4 +150,4 @@ def _first_new_name(text: str, given: Set[str]) -> tuple[int, int] | None:
     return None
 
 
-DETECTOR = Detector(name="names", version="4", kinds=("unsupported_answer", "contradicted_argument"), detect=_detect)
+DETECTOR = Detector(name="names", version="5", kinds=("unsupported_answer", "contradicted_argument"), detect=_detect)

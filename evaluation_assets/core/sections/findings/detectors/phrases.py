@@ -82,4 +82,4 @@ def _texts(made: PlacedStep) -> list[str]:
     return [value for value in leaves(made.trajectory.arguments(made.call)) if isinstance(value, str)]
 
 
-DETECTOR = Detector(name="phrases", version="3", kinds=("unsupported_argument", "contradicted_answer"), detect=_detect)
+DETECTOR = Detector(name="phrases", version="4", kinds=("unsupported_argument", "contradicted_answer"), detect=_detect)

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from upath import UPath
 
+from evaluation_assets.core.sections.findings.detecting import detected
 from evaluation_assets.core.suites.calls import run_of
 from evaluation_assets.core.suites.case_results import evaluate
 from evaluation_assets.core.suites.formats.registry import load_suite
@@ -108,3 +109,14 @@ def test_recorded_answers_have_the_official_verdicts() -> None:
         ]
         agreed += sum(verdict == (number not in wrong) for number, verdict in enumerate(passed, 1))
     assert agreed >= 0.98 * 800
+
+
+def test_answers_alone_have_no_finding_that_needs_the_question(tmp_path: Path) -> None:
+    alone = trajectories(RESULTS)[:3]
+    assert [detected(run) for run in alone] == [[], [], []]
+    call = {"id": "c", "function": {"name": "shop_stock", "arguments": '{"sku": "AB-1234"}'}}
+    made = {"role": "assistant", "content": None, "tool_calls": [call]}
+    (answer,) = trajectories(written(tmp_path, {"messages": [made]}))
+    (run,) = trajectories(written(tmp_path, {"messages": [{"role": "user", "content": "Is AB-1235 there?"}, made]}))
+    assert detected(answer) == []
+    assert {found.kind for found in detected(run)} == {"unsupported_argument", "cut_off"}
