@@ -100,7 +100,7 @@ def plan(
         echo("", f"{'all' if len(plans) == len(drops) else f'{len(plans)} of'} {len(drops)} drops")
         for calls in together:
             print_calls(calls)
-        print_total(together)
+        print_total(together, panel.cascade)
     _print_missing(panel, judges)
     if panel.cascade and not home.cascade_file.exists():
         from evaluation_assets.core.report.judges.cascade_text import NOT_FITTED  # noqa: PLC0415  (SciPy)
@@ -166,4 +166,4 @@ def _print_plan(planned: Plan, panel: Panel, *, is_part: bool) -> None:
             echo(f"  judge {judge.name:<12} {'; '.join([*free, *said])}")
     for calls in planned.calls:
         print_calls(calls, is_part=is_part)
-    print_total(planned.calls)
+    print_total(planned.calls, panel.cascade)

@@ -36,11 +36,14 @@ def print_calls(calls: Calls, *, is_part: bool = False) -> None:
         _print_presets(calls)
 
 
-def print_total(judges: Sequence[Calls]) -> None:
-    """Print the total of several judges."""
+def print_total(judges: Sequence[Calls], cascade: Sequence[Sequence[str]] = ()) -> None:
+    """Print the total of several judges, and what is left of it where the first stage of a cascade decides all."""
     if len(judges) > 1:
         total = in_total(calls.quote for calls in judges)
         echo(f"  all judges         expected {dollars(total.expected.usd)}, at most {dollars(total.most.usd)}")
+    if later := {judge for stage in cascade[1:] for judge in stage}:
+        least = in_total(calls.quote for calls in judges if calls.judge not in later)
+        echo(f"  with the cascade   from {dollars(least.expected.usd)}, if its first stage decides everything")
 
 
 def _print_presets(calls: Calls) -> None:

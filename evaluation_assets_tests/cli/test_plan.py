@@ -373,3 +373,24 @@ def test_a_drop_that_cannot_be_read_is_named_and_the_others_are_priced(tmp_path:
     assert done.exit_code == 2
     assert "evaluation-assets: b: b.jsonl is not valid JSON: line 1" in done.stderr
     assert "\nc\n  records            1\n" in done.stdout and "\n2 of 3 drops\n" in done.stdout
+
+
+def test_a_cascade_costs_between_its_first_stage_and_all_of_them(tmp_path: Path) -> None:
+    models = {"small": 1.0, "large": 10.0}
+    judges = [
+        {"name": name, "provider": "openai", "model": "gpt-5", "price": {"input": usd, "output": usd}}
+        for name, usd in models.items()
+    ]
+    (tmp_path / "panel.yaml").write_text(json.dumps({"judges": judges, "cascade": list(models)}))
+    (tmp_path / "d.jsonl").write_bytes(drop_of(2))
+    said = (
+        CliRunner()
+        .invoke(
+            command_line,
+            ["plan", str(tmp_path / "d.jsonl"), "--home", str(tmp_path), "--panel", str(tmp_path / "panel.yaml")],
+        )
+        .output
+    )
+    each = [float(amount) for amount in re.findall(r"^    expected \$([\d.]+)", said, re.MULTILINE)]
+    (least,) = re.findall(r"with the cascade   from \$([\d.]+), if its first stage decides everything", said)
+    assert float(least) == each[0] < each[1]
