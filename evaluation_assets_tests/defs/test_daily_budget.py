@@ -70,7 +70,7 @@ def test_what_the_limit_of_a_day_does_not_reach_waits_for_the_next(
     for name in ("report.md", "report.html"):
         page = " ".join(((judged.home.reports("a") / name).read_text()).split())
         assert re.search(
-            r"\d+ verdicts are missing: the budget of the run was used up; drops that nobody asked for may cost \$0\.06"
+            r"\d+ verdicts are missing: the budget of the run was used up; new and stale drops may cost \$0\.06"
             r" a day \(UTC\)\.",
             page,
         ), name
@@ -156,7 +156,7 @@ def test_what_is_spent_is_taken_from_the_limit(judged: Judged) -> None:
     ledger = Ledger(judged.home.ledger_url)
     spent = ledger.spent(done.run_id)
     assert spent > 0
-    assert "nobody asked for" not in (judged.home.reports("a") / "report.md").read_text()
+    assert "a day (UTC)" not in (judged.home.reports("a") / "report.md").read_text()
     assert daily_budget.left_usd(judged.instance, judged.home, 5, datetime.now(UTC)) == pytest.approx(5 - spent)
     assert ledger.spent_since([done.run_id], datetime.now(UTC).timestamp() + 60) == 0
     judged.drop("b", drop_of(1, "of b"))

@@ -94,8 +94,8 @@ def _held_back(judges: Sequence[JudgeSummary], limit_usd: float | None) -> str |
         return None
     are = "is" if missing == 1 else "are"
     return (
-        f"{counted(missing, 'verdict')} {are} missing: the budget of the run was used up; drops that nobody asked for "
-        f"may cost ${limit_usd:g} a day (UTC)"
+        f"{counted(missing, 'verdict')} {are} missing: the budget of the run was used up; new and stale drops may cost "
+        f"${limit_usd:g} a day (UTC)"
     )
 
 
