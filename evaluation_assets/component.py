@@ -52,7 +52,8 @@ class EvaluationInput(dg.Model, dg.Resolvable):
 
     Attributes:
         asset: its key. Its value is a list of records (dictionaries), a table of them, or the path of a file.
-        path: the file that the asset writes, relative to the folder of defs.yaml; its value is not loaded then.
+        path: the file or folder that the asset writes, relative to the folder of defs.yaml, or an fsspec URL; its value
+            is not loaded then. With partitions it holds `{partition_key}`, such as `s3://logs/runs/{partition_key}`.
         drop: name of the drop (default: the last part of the key).
         partitions_def: its partitions, as it declares them. Each becomes a drop of its own, `<drop>/<partition>`.
     """
@@ -60,7 +61,7 @@ class EvaluationInput(dg.Model, dg.Resolvable):
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
     asset: dg.ResolvedAssetKey
-    path: Annotated[str | None, _described(description="The file that the asset writes.")] = None
+    path: Annotated[str | None, _described(description="The file or folder that the asset writes.")] = None
     drop: Annotated[str | None, _described(description="Name of the drop. Default: the last part of the key.")] = None
     partitions_def: Annotated[
         dg.PartitionsDefinition | None,

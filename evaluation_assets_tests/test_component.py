@@ -15,12 +15,14 @@ from pathlib import Path
 from typing import Any
 
 import dagster as dg
+import fsspec
 import pandas as pd
 import pyarrow as pa
 import pytest
 import yaml
 from dagster.components.core.package_entry import discover_package_objects
 from dagster.components.scaffold.scaffold import NoParams, get_scaffolder
+from upath import UPath
 
 import evaluation_assets
 from evaluation_assets.component import EvaluationComponent, EvaluationInput, EvaluationScaffolder
@@ -34,6 +36,7 @@ from evaluation_assets.defs.groups import INGEST
 from evaluation_assets.defs.names import GATE, PARTITION_TAG
 from evaluation_assets.resources.parquet import TABLES_IO
 from evaluation_assets_tests.conftest import SAMPLE
+from evaluation_assets_tests.s3_server import s3_server
 from evaluation_assets_tests.test_ui import free_port, wait_for
 
 ROOT = Path(__file__).parent.parent
@@ -304,6 +307,82 @@ def test_each_partition_of_an_asset_of_the_team_is_a_drop(project: Path) -> None
     written = {path.stem: json.loads(path.read_text())["task_id"] for path in (folder / "home").rglob("*.jsonl")}
     assert written == {"2026-01-01": "2026-01-01", "2026-01-03": "2026-01-03"}
     assert (folder / "home" / "drops" / "daily_runs" / "2026-01-03.jsonl").exists()
+
+
+@pytest.fixture
+def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[UPath]:
+    """A bucket in an S3-compatible server."""
+    with s3_server() as port:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{port}")
+        for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+            monkeypatch.setenv(name, "any")
+        fsspec.get_filesystem_class("s3").clear_instance_cache()
+        UPath("s3://logs").fs.mkdir("logs")
+        yield UPath("s3://logs")
+        fsspec.get_filesystem_class("s3").clear_instance_cache()
+
+
+def daily_drops(project: Path, path: str) -> dict[str, str]:
+    """The text of each file below the drops of two days, which an asset has written to a path with the day."""
+    (project / "src" / "team" / "defs" / "own" / "daily.py").write_text(DAILY)
+    days = {"type": "daily", "start_date": "2026-01-01"}
+    folder = component(project, home="home", inputs=[{"asset": "daily_runs", "path": path, "partitions_def": days}])
+    job = loaded(project).resolve_implicit_global_asset_job_def()
+    dropped = [dg.AssetKey(["dropped", "daily_runs_dropped"])]
+    with dg.DagsterInstance.ephemeral() as instance:
+        for day in DAYS:
+            assert job.execute_in_process(partition_key=day, asset_selection=dropped, instance=instance).success
+        assert set(instance.get_dynamic_partitions("drops")) == {f"daily_runs/{day}" for day in DAYS}
+    drops = folder / "home" / "drops" / "daily_runs"
+    return {file.relative_to(drops).as_posix(): file.read_text() for file in sorted(drops.rglob("[!.]*.jsonl"))}
+
+
+DAYS = ("2026-01-01", "2026-01-02")
+
+
+def test_the_file_of_each_partition_is_a_drop_of_its_own(project: Path, tmp_path: Path) -> None:
+    for day in DAYS:
+        (tmp_path / f"runs-{day}.jsonl").write_text(json.dumps(RECORDS[0] | {"task_id": day}))
+    written = daily_drops(project, str(tmp_path / "runs-{partition_key}.jsonl"))
+    assert {name: json.loads(text)["task_id"] for name, text in written.items()} == {
+        f"{day}.jsonl": day for day in DAYS
+    }
+
+
+def test_the_folder_of_each_day_in_a_bucket_is_a_drop_of_its_own(project: Path, bucket: UPath) -> None:
+    for day, hours in zip(DAYS, (("03", "04"), ("05",)), strict=True):
+        for hour in hours:
+            (bucket / "runs" / day / f"{hour}.jsonl").write_text(json.dumps(RECORDS[0] | {"task_id": f"{day} {hour}"}))
+    written = daily_drops(project, "s3://logs/runs/{partition_key}")
+    assert {name: json.loads(text)["task_id"] for name, text in written.items()} == {
+        "2026-01-01/03.jsonl": "2026-01-01 03",
+        "2026-01-01/04.jsonl": "2026-01-01 04",
+        "2026-01-02/05.jsonl": "2026-01-02 05",
+    }
+
+
+def test_one_file_for_all_partitions_is_refused_when_definitions_load(project: Path) -> None:
+    days = {"type": "daily", "start_date": "2026-01-01"}
+    component(project, home="home", inputs=[{"asset": "customers", "path": "runs.jsonl", "partitions_def": days}])
+    with pytest.raises(Exception, match="EvaluationComponent") as problem:
+        loaded(project)
+    told = "".join(traceback.format_exception(problem.value))
+    assert "runs.jsonl; write {partition_key} where the path has the key of the partition" in told
+
+
+def test_an_asset_may_give_the_url_of_a_file_that_changes(tmp_path: Path) -> None:
+    home, file = Installation.at(str(tmp_path)), UPath("memory://asset-of-a-team/runs.jsonl")
+    for given, task in ((file, "t1"), (str(file), "t2")):
+        file.write_text(json.dumps(RECORDS[0] | {"task_id": task}))
+        assert write_drop(home, "runs", given) == "runs"
+        assert json.loads((tmp_path / "drops" / "runs.jsonl").read_text())["task_id"] == task
+
+
+@pytest.mark.parametrize("place", ["{tmp_path}/2026-01-09", "memory://asset-of-a-team/2026-01-09"])
+def test_a_partition_without_a_file_is_an_error_that_names_it(place: str, tmp_path: Path) -> None:
+    missing = place.format(tmp_path=tmp_path)
+    with pytest.raises(InvalidDrop, match=rf"^drop 'runs': there is no file or folder {missing}$"):
+        write_drop(Installation.at(str(tmp_path / "home")), "runs", missing)
 
 
 RECORDS = [

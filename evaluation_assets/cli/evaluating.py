@@ -19,7 +19,7 @@ from evaluation_assets.cli.requests import RequestedEvaluation
 from evaluation_assets.core.intake.copying.copies import Conflict
 from evaluation_assets.core.intake.copying.drops import annotate, keys_in, take_in, taken_in
 from evaluation_assets.core.intake.copying.folders import prepare
-from evaluation_assets.core.intake.drops import Drop, InvalidDrop, find, scan
+from evaluation_assets.core.intake.drops import Drop, InvalidDrop, find, key_of, scan
 from evaluation_assets.core.intake.preprocessing.split import remove_earlier
 from evaluation_assets.core.judging.panel import InvalidPanel
 from evaluation_assets.core.lake.stored import named_disk, publish_copy
@@ -120,6 +120,7 @@ def prepared(asked: RequestedEvaluation) -> Evaluation:
         evaluation.status = 2 * left_out
         evaluation.add(drops)
         _warn_of_single_runs(asked, evaluation.drops)
+        _warn_of_no_suite(asked, drops)
     return evaluation
 
 
@@ -286,6 +287,19 @@ def _warn_of_single_runs(asked: RequestedEvaluation, drops: Sequence[Drop]) -> N
     if max(runs) == 1 and (min(runs) == 1 or in_folders):
         told = f"the first {_MANY} of {len(drops)} drops have one run each{'' if min(runs) else ', or none'}"
         warn(f"{told}; --one-drop makes one drop of all files of a folder")
+
+
+def _warn_of_no_suite(asked: RequestedEvaluation, drops: Sequence[Drop]) -> None:
+    """Say how a file gets the suite that it would have with its folder, where the installation knows that suite."""
+    if asked.name is not None or asked.sessions is not None or asked.quiet:
+        return
+    known = {key.split("/", 1)[0] for key in scan(asked.home.drops).drops if "/" in key}
+    known |= {path.stem for path in asked.home.suites.iterdir()}
+    without = {drop.key for drop in drops if drop.sidecar().suite is None}
+    for path in filter(Path.is_file, asked.inputs):
+        drop, suite = key_of(path.name), path.resolve().parent.name
+        if drop in without and suite in known:
+            warn(f"{drop}: no suite; --as {suite}/{drop} puts it into suite {suite}")
 
 
 def _runs_in(drop: Drop) -> int:

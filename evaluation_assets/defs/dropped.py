@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
 from os import PathLike
-from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -19,6 +18,7 @@ from evaluation_assets.core.intake.copying.drops import take_in
 from evaluation_assets.core.intake.drops import InvalidDrop, why_unusable
 from evaluation_assets.core.lake.stored import publish_bytes
 from evaluation_assets.core.system.installation import Installation
+from evaluation_assets.core.system.regular_files import is_local
 from evaluation_assets.defs import groups
 from evaluation_assets.defs.partitions import DROPS, add_partitions
 from evaluation_assets.resources.asset_keys import owned_key
@@ -27,6 +27,8 @@ from evaluation_assets.resources.installation import HomeResource
 
 DROPPED = "dropped"
 """First part of the keys of these assets."""
+
+_PARTITION = "{partition_key}"
 
 _LINE = orjson.OPT_APPEND_NEWLINE | orjson.OPT_SERIALIZE_NUMPY
 
@@ -37,18 +39,23 @@ Write = Callable[[Installation, str, Any], str]
 def dropped_asset(
     upstream: dg.AssetKey, drop: str, path: UPath | None, write: Write, partitions: dg.PartitionsDefinition | None
 ) -> dg.AssetsDefinition:
-    """The drop of what `upstream` produces: of its value or, with a path, of the file that it has written there.
+    """The drop of what `upstream` produces: of its value or, with a path, of the file or folder that it writes there.
 
-    Each of its partitions is a drop of its own.
+    Each of its partitions is a drop of its own; the path holds `{partition_key}` where its key is.
 
     Each drop has a data version of its own, in `raw_trajectories`; that of this asset is the one that it has before its
     first materialisation, which makes no other drop stale. The value is no argument: Dagster could then resolve no
     selection in the definitions of the component alone.
 
     Raises:
-        InvalidDrop: a drop cannot have this name.
+        InvalidDrop: a drop cannot have this name, or all its partitions would be of one file.
     """
     _check_name(drop)
+    if path is not None and partitions is not None and _PARTITION not in str(path):
+        raise InvalidDrop(
+            f"drop {drop!r}: each of its partitions would be made of {path}; write {_PARTITION} where the path has the "
+            "key of the partition"
+        )
 
     @dg.asset(
         key=_key(drop),
@@ -61,7 +68,10 @@ def dropped_asset(
     )
     def dropped(context: dg.AssetExecutionContext, home: HomeResource) -> dg.MaterializeResult:
         partition = context.partition_key if context.has_partition_key else None
-        trajectories = path or context.load_asset_value(upstream, partition_key=partition)
+        if path is None:
+            trajectories = context.load_asset_value(upstream, partition_key=partition)
+        else:
+            trajectories = path if partition is None else _filled_in(path, partition)
         key = write(home.home, drop if partition is None else f"{drop}/{partition}", trajectories)
         add_partitions(context.instance, DROPS, [key], home.key_prefix)
         return dg.MaterializeResult(metadata={"drop": key}, data_version=DEFAULT_DATA_VERSION)
@@ -75,6 +85,10 @@ def _key(drop: str) -> dg.AssetKey:
     return dg.AssetKey([DROPPED, *folders, *owned_key(DROPPED, name).path[1:]])
 
 
+def _filled_in(path: UPath, partition: str) -> UPath:
+    return UPath(str(path).replace(_PARTITION, partition), **path.storage_options)
+
+
 def _check_name(drop: str) -> None:
     if (reason := why_unusable(drop)) is not None:
         raise InvalidDrop(f"drop {drop!r}: {reason}")
@@ -83,23 +97,28 @@ def _check_name(drop: str) -> None:
 def write_drop(home: Installation, name: str, trajectories: Any) -> str:
     """Write trajectories into the drop of this name: a list of records (dictionaries), a table, or the path of a file.
 
-    A table is a pandas data frame, or anything else that gives its columns to Arrow.
+    A table is a pandas data frame, or anything else that gives its columns to Arrow. The path may be an fsspec URL, and
+    that of a folder, whose files become one drop.
 
     Raises:
         TypeError: they are none of these.
-        InvalidDrop: the file cannot be a drop, or a drop cannot have this name.
+        InvalidDrop: there is no such file, it cannot be a drop, or a drop cannot have this name.
     """
     _check_name(name)
-    if isinstance(trajectories, str | PathLike):
-        return _take_in(home, name, Path(trajectories))
+    if isinstance(trajectories, str | PathLike | UPath):
+        return _take_in(home, name, UPath(trajectories))
     lines = [orjson.dumps(record, default=_plain, option=_LINE) for record in _records(name, trajectories)]
     with TemporaryDirectory() as folder:
-        file = Path(folder) / "records.jsonl"
-        publish_bytes(UPath(file), b"".join(lines))
+        file = UPath(folder) / "records.jsonl"
+        publish_bytes(file, b"".join(lines))
         return _take_in(home, name, file)
 
 
-def _take_in(home: Installation, name: str, file: Path) -> str:
+def _take_in(home: Installation, name: str, file: UPath) -> str:
+    if not is_local(file):
+        file.fs.invalidate_cache()  # a process that runs for long would see what was there at its first listing
+    if not file.exists():
+        raise InvalidDrop(f"drop {name!r}: there is no file or folder {file}")
     (drop,) = take_in(home, [file], one_drop=True, name=name, may_replace=lambda _: True)
     return drop.key
 

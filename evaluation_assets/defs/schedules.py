@@ -34,8 +34,8 @@ def nightly_schedule(evaluation_key: str, cron: str, limit: int = MAX_RUNS_PER_N
     """Evaluates drops whose report is missing or was made from something else, at most `limit` a night.
 
     It is off until somebody turns it on: after a change of judges or rubrics all drops are stale, and judges may cost
-    money. The assets have no automation conditions for the same reason. With a limit for the day,
-    the runs share what is left of it equally; `daily_budget` has what they do not reach asked on the next day.
+    money. The assets have no automation conditions, as runs of these have no config and so no budget. With a limit for
+    the day, the runs share what is left of it equally; `daily_budget` has what they do not reach asked on the next day.
     """
 
     @dg.schedule(
@@ -81,7 +81,7 @@ def weekly_schedule(cron: str, not_everyday: Sequence[str]) -> dg.ScheduleDefini
     """Evaluates the newest drop of every suite, and of every agent without one, with every judge, stale or not.
 
     What failed or was over the budget is asked then; what the ledger has is not paid for again. It is off until
-    somebody turns it on.
+    somebody turns it on. It has no budget: with that of the day, its judges would leave nothing for new drops.
     """
 
     @dg.schedule(
@@ -99,9 +99,8 @@ def weekly_schedule(cron: str, not_everyday: Sequence[str]) -> dg.ScheduleDefini
         for drop in newest:
             config = json.loads(step_config(context.instance, drop, home.key_prefix))
             config |= {"ask_also": list(not_everyday)}
-            yield request(
-                [drop], [f"weekly {context.scheduled_execution_time:%Y-%m-%dT%H:%M}:{drop}"], json.dumps(config), {}
-            )
+            keys = [f"weekly {context.scheduled_execution_time:%Y-%m-%dT%H:%M}:{drop}"]
+            yield request([drop], keys, json.dumps(config), {}, prefix=home.key_prefix)
 
     return weekly_full_panel
 

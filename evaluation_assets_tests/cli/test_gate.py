@@ -17,6 +17,13 @@ from evaluation_assets_tests.towns import TASKS, runs
 WORKFLOW = Path(__file__).parents[2] / "docs" / "ci" / "evaluation.yml"
 
 
+def test_the_gate_asks_no_judge_and_has_no_rates_for_them(tmp_path: Path) -> None:
+    rates = ("--max-concurrency", "--requests-per-minute")
+    said = {name: command(name, "--help", home=tmp_path).stdout for name in ("gate", "evaluate")}
+    assert [each in said["evaluate"] for each in rates] == [True, True]
+    assert [each in said["gate"] for each in rates] == [False, False]
+
+
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An installation with a baseline, and a drop that is worse."""

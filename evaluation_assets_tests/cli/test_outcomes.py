@@ -19,6 +19,23 @@ def test_the_terminal_says_which_runs_were_drawn(tmp_path: Path) -> None:
     assert next(line for line in printed.splitlines() if "drawn" in line) in planned
 
 
+def test_a_file_of_a_folder_that_is_a_suite_is_told_how_to_get_into_it(tmp_path: Path) -> None:
+    home, folder = tmp_path / "home", tmp_path / "runs" / "stock"
+    folder.mkdir(parents=True)
+    for name in ("mon", "tue"):
+        (folder / f"{name}.jsonl").write_bytes(lines(good(name)))
+    hint = "evaluation-assets: mon: no suite; --as stock/mon puts it into suite stock"
+    assert "no suite" not in command("evaluate", folder / "mon.jsonl", home=tmp_path / "other").stderr
+    assert "no suite" not in command("evaluate", tmp_path / "runs", home=home).stderr
+    assert hint in command("evaluate", folder / "mon.jsonl", home=home).stderr.splitlines()
+    assert "no suite" not in command("evaluate", folder / "mon.jsonl", "--as", "stock/mon", home=home).stderr
+    (folder / "tue.drop.yaml").write_text("suite: other\n")
+    assert "no suite" not in command("evaluate", folder / "tue.jsonl", home=home).stderr
+    (tmp_path / "other" / "suites" / "stock.yaml").write_text("cases: []\n")
+    (folder / "mon.jsonl").write_bytes(lines(good("changed")))
+    assert hint in command("evaluate", folder / "mon.jsonl", "--replace", home=tmp_path / "other").stderr.splitlines()
+
+
 def test_the_terminal_says_what_own_criteria_come_to(tmp_path: Path) -> None:
     names = [f"check_{number}" for number in range(10)]
     functions = [

@@ -1,5 +1,6 @@
 """The limit of a day on what the sensor for new drops may spend: what it does not reach waits for the next day."""
 
+import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -31,10 +32,10 @@ def limited(
 ) -> Judged:
     """An installation with a judge, and a limit for the day."""
     monkeypatch.setenv("TEST_KEY", KEY)
-    made = installed(tmp_path / "home", instance, judge(server, max_concurrency=4))
-    Path(made.home.root.path).mkdir(parents=True)
-    made.home.gate_file.write_text(f"sensors: {{budget_usd_per_day: {LIMIT}}}")
-    return made
+    home = tmp_path / "home"
+    home.mkdir(parents=True)
+    (home / "gate.yaml").write_text(f"sensors: {{budget_usd_per_day: {LIMIT}}}")
+    return installed(home, instance, judge(server, max_concurrency=4))
 
 
 SENSOR = {"dagster/sensor_name": "new_drops"}
@@ -66,6 +67,13 @@ def test_what_the_limit_of_a_day_does_not_reach_waits_for_the_next(
     first = run(judged, request)
     ledger = Ledger(judged.home.ledger_url)
     assert 0 < ledger.spent(first.run_id) <= LIMIT
+    for name in ("report.md", "report.html"):
+        page = " ".join(((judged.home.reports("a") / name).read_text()).split())
+        assert re.search(
+            r"\d+ verdicts are missing: the budget of the run was used up; new and stale drops may cost \$0\.06"
+            r" a day \(UTC\)\.",
+            page,
+        ), name
 
     assert ticker.tick() == []
     assert "wait for the next day (UTC): too little is left of $0.06" in ticker.skipped
@@ -148,6 +156,7 @@ def test_what_is_spent_is_taken_from_the_limit(judged: Judged) -> None:
     ledger = Ledger(judged.home.ledger_url)
     spent = ledger.spent(done.run_id)
     assert spent > 0
+    assert "a day (UTC)" not in (judged.home.reports("a") / "report.md").read_text()
     assert daily_budget.left_usd(judged.instance, judged.home, 5, datetime.now(UTC)) == pytest.approx(5 - spent)
     assert ledger.spent_since([done.run_id], datetime.now(UTC).timestamp() + 60) == 0
     judged.drop("b", drop_of(1, "of b"))

@@ -3,6 +3,7 @@
 import csv
 import json
 import shutil
+from collections.abc import Sequence
 from datetime import datetime
 from importlib.resources import files
 from pathlib import Path
@@ -425,12 +426,12 @@ def test_judges_of_a_panel_are_compared_with_each_other(tmp_path: Path) -> None:
     assert all(row["alpha"] == pytest.approx(1) and abs(row["leniency"]) < 1e-9 for row in varying)
 
 
-def weekly(kept: Workspace, panel: Panel) -> list[dg.RunRequest]:
+def weekly(kept: Workspace, panel: Panel, prefix: Sequence[str] = ()) -> list[dg.RunRequest]:
     definitions = build_definitions(kept.home, panel)
     with dg.build_schedule_context(
         instance=kept.instance,
         scheduled_execution_time=datetime(2026, 1, 4),
-        resources={"home": HomeResource(url=str(kept.home.root))},
+        resources={"home": HomeResource(url=str(kept.home.root), key_prefix=[*prefix])},
         repository_def=definitions.get_repository_def(),
     ) as context:
         return list(definitions.resolve_schedule_def("weekly_full_panel").evaluate_tick(context).run_requests or [])
@@ -441,6 +442,12 @@ def test_the_weekly_schedule_takes_the_newest_drop_of_every_suite_and_agent(kept
         kept.drop(key, runs(1))
         assert kept.run(key).success
     assert [request.partition_key for request in weekly(kept, Panel())] == ["later", "s/newer"]
+
+
+def test_runs_of_the_weekly_schedule_belong_to_their_installation(kept: Workspace) -> None:
+    kept.drop("d", runs(1))
+    assert kept.run("d").success
+    assert [run.tags["evaluation/key_prefix"] for run in weekly(kept, Panel(), ["evals"])] == ["evals"]
 
 
 def test_the_weekly_schedule_asks_judges_that_are_not_asked_every_day(kept: Workspace) -> None:

@@ -32,7 +32,7 @@ from evaluation_assets.core.report.files import write_page, write_report
 from evaluation_assets.core.report.gate.score_history import drop_before, trends
 from evaluation_assets.core.report.paths import ReportFiles
 from evaluation_assets.core.report.provenance.replies import replies_of
-from evaluation_assets.core.report.report import BlockingCheck, DropReport
+from evaluation_assets.core.report.report import BlockingCheck, DropReport, JudgeSummary
 from evaluation_assets.core.report.sessions.session_report import agent_ranks
 from evaluation_assets.core.report.summary import summarise
 from evaluation_assets.core.report.viewer.documents import documents
@@ -41,7 +41,7 @@ from evaluation_assets.core.review.judge_cards import disqualified_judges
 from evaluation_assets.core.review.judged_labels import labels_of_trajectories
 from evaluation_assets.core.sections.findings.summary import EarlierFindings, earlier_findings
 from evaluation_assets.core.system.installation import Installation
-from evaluation_assets.core.text.counted import first_of
+from evaluation_assets.core.text.counted import counted, first_of
 from evaluation_assets.core.traces.trajectories.trajectory_rows import header_of
 
 _NAMED = 5
@@ -72,8 +72,10 @@ def drop_report(
     compared = _compared_with(home, drop, sidecar.suite, previous)
     earlier = next(without_damaged([compared[0]] if compared else [], _findings_in(home), damaged.append), None)
     alike = () if groups is None else groups.alike
-    return summarise(drop, facts, comparability, own, settings.headline, gate, labels, earlier, alike).model_copy(
+    report = summarise(drop, facts, comparability, own, settings.headline, gate, labels, earlier, alike)
+    return report.model_copy(
         update={
+            "held_back": _held_back(report.judges, settings.sensors.budget_usd_per_day),
             "failure_groups": None if groups is None else failure_groups_summary(groups, _shown(own)),
             "participants": _participants(own),
             "failed_checks": _failed_checks(own, scorers.judges, gate, settings),
@@ -82,6 +84,18 @@ def drop_report(
             "damaged_tables": damaged,
             "agent_ranks": agent_ranks(ranks_in_suite(home, sidecar.suite) if sidecar.suite else [], drop),
         }
+    )
+
+
+def _held_back(judges: Sequence[JudgeSummary], limit_usd: float | None) -> str | None:
+    """The verdicts that a budget left out, where there is a limit for the day, in words; else `None`."""
+    missing = sum(judge.errors.get("budget", 0) for judge in judges)
+    if limit_usd is None or not missing:
+        return None
+    are = "is" if missing == 1 else "are"
+    return (
+        f"{counted(missing, 'verdict')} {are} missing: the budget of the run was used up; new and stale drops may cost "
+        f"${limit_usd:g} a day (UTC)"
     )
 
 

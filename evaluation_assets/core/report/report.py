@@ -291,7 +291,8 @@ class DropReport(Frozen):
     """The complete data of a report. All scores are 0..1; `None` is missing, never 0. `tool_use` needs a suite.
 
     `recorded_trials` are rates over repeated runs of a task by recorded outcomes; empty where no task is repeated.
-    `process` is the process score; `overall` is the score of the judges. `drawn` says which runs the sidecar chose.
+    `process` is the process score; `overall` is the score of the judges. `drawn` says which runs the sidecar chose,
+    `held_back` what the limit for the day kept the judges from.
     `damaged_tables` are files of other drops of the suite that could not be read; the history excludes these drops.
     `previous_drop` is the drop of the suite that was evaluated before. `participants` are agent, version and model
     according to the trajectories, where all of them agree.
@@ -309,6 +310,7 @@ class DropReport(Frozen):
     comparability: dict[str, str]
     reading: ImportSummary
     drawn: str | None = None
+    held_back: str | None = None
     records: Records
     recorded_success: int
     recorded_outcomes: int

@@ -16,7 +16,7 @@ class ScheduleSettings(Section):
         overview: The schedule `nightly_overview`, which updates what is computed over all drops.
         prune: The schedule `nightly_prune_history`, which deletes old runs.
         weekly: The schedule `weekly_full_panel`, which evaluates the newest drop of every suite, and of every agent
-            without one, with all judges.
+            without one, with all judges and no budget.
     """
 
     suites: str = "0 22 * * *"

@@ -23,7 +23,7 @@ from evaluation_assets.core.intake.drops import (
 )
 from evaluation_assets.core.lake.stored import publish_bytes
 from evaluation_assets.core.system.installation import Installation
-from evaluation_assets.core.system.regular_files import is_inside
+from evaluation_assets.core.system.regular_files import is_inside, is_local
 from evaluation_assets.core.text.plain_yaml import load_plain
 
 Say = Callable[[str], object]
@@ -31,7 +31,7 @@ Say = Callable[[str], object]
 
 def take_in(
     home: Installation,
-    inputs: list[Path],
+    inputs: Sequence[Path | UPath],
     *,
     one_drop: bool,
     name: str | None = None,
@@ -141,7 +141,7 @@ def annotate(home: Installation, drop: Drop, **fields: str) -> Drop:
     return find(home.drops, drop.key)
 
 
-def inspect(inputs: list[Path], *, one_drop: bool = False, say: Say = lambda _: None) -> list[Drop]:
+def inspect(inputs: Sequence[Path | UPath], *, one_drop: bool = False, say: Say = lambda _: None) -> list[Drop]:
     """The drops that inputs would be, where they lie; nothing is copied.
 
     Raises:
@@ -163,12 +163,14 @@ def inspect(inputs: list[Path], *, one_drop: bool = False, say: Say = lambda _: 
     return drops
 
 
-def _place(path: Path) -> UPath:
+def _place(path: Path | UPath) -> UPath:
     """Where an input lies, under its own name also where it is a link."""
+    if isinstance(path, UPath) and not is_local(path):
+        return path
     return UPath(path.resolve() if path.name in ("", "..") else path.parent.resolve() / path.name)
 
 
-def _readable(scan: Scan, path: Path, say: Say) -> list[Drop]:
+def _readable(scan: Scan, path: Path | UPath, say: Say) -> list[Drop]:
     if not scan.drops:
         reasons = "; ".join(scan.problems) or f"it {NO_DATA}"
         raise InvalidDrop(f"{path}: {reasons}")

@@ -146,11 +146,14 @@ def agreement_with_reference(whole: Evidence) -> Finding:
 
 
 def _likeness_to_reference(answer: str, reference: str) -> Literal["equals", "contains"] | None:
-    """Compared exactly and then without case, signs and spaces."""
-    given, wanted = _normal(answer), _normal(reference)
-    if given == wanted:
+    """Compared exactly and then without case, signs and spaces. Short lines of a reference are answers of their own."""
+    lines = [line for line in reference.splitlines() if line.strip()]
+    are_short = all(len(line.split()) <= _SHORT_REFERENCE for line in lines)
+    given, accepted = _normal(answer), list(map(_normal, lines if are_short else [reference]))
+    if given in accepted:
         return "equals"
-    return "contains" if wanted and re.search(rf"(?<!\w){re.escape(wanted)}(?!\w)", given) else None
+    found = (re.search(rf"(?<!\w){re.escape(wanted)}(?!\w)", given) for wanted in accepted if wanted)
+    return "contains" if any(found) else None
 
 
 def _normal(text: str) -> str:

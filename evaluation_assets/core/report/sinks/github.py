@@ -1,6 +1,7 @@
 """GitHub: the gate's verdict on a commit, and one comment on the pull request, which is updated in place.
 
-The comment is found by a hidden marker with the suite, so that several suites have a comment each.
+The comment is found by a hidden marker with the drop, so that several agents of a suite have a comment each, and the
+next commit updates it also where drops are named by commit or date.
 """
 
 import os
@@ -19,6 +20,8 @@ from evaluation_assets.core.traces.trajectories.model import JsonObject
 _REPOSITORY = re.compile(r"\w[\w.-]*/\w[\w.-]*")
 _SHA = re.compile(r"[0-9a-f]{40}")
 _PULL = re.compile(r"refs/pull/(\d+)/")
+_COMMIT = re.compile(r"[._-]?(?<![a-z0-9])(?=[a-f]*[0-9])(?=[0-9]*[a-f])[0-9a-f]{7,40}(?![a-z0-9])")
+_DATE = re.compile(r"\d{4}-?\d\d-?\d\d([T _-]?\d\d[.:-]?\d\d.*)?")  # not within a name: models have dates
 _LONGEST_SENTENCE = 140
 _LONGEST_TEXT = 60_000
 _PAGE = 100
@@ -70,7 +73,7 @@ class GithubSink:
         except ValueError as problem:
             return Delivery(outcome, "failed", str(problem))
         try:
-            name = f"evaluation {outcome.suite or outcome.drop}"
+            name = f"evaluation {_series(outcome)}"
             done: list[str] = []
             if target.sha is not None and self._settings.status != "none":
                 mark = self._check_run if self._settings.status == "check_run" else self._commit_status
@@ -118,8 +121,8 @@ class GithubSink:
         return f"status/{self._http.post(f'/repos/{repository}/statuses/{sha}', content)['id']}"
 
     def _comment(self, repository: str, pull: int, outcome: DropOutcome) -> str:
-        """Update the comment with the marker of the suite, or create it."""
-        marker = f"<!-- evaluation_assets {digest(outcome.suite or outcome.drop)} -->"
+        """Update the comment with the marker of the drop, or create it."""
+        marker = f"<!-- evaluation_assets {digest(_series(outcome))} -->"
         comments = f"/repos/{repository}/issues/{pull}/comments"
         body = {"body": f"{marker}\n{beginning(outcome.markdown, _LONGEST_TEXT)}"}
 
@@ -137,6 +140,15 @@ class GithubSink:
         else:
             self._http.request("PATCH", f"/repos/{repository}/issues/comments/{own['id']}", body)
         return f"comment/{own['id']}"
+
+
+def _series(outcome: DropOutcome) -> str:
+    """What names a drop and those of the same agent at other commits: suite and name, without commits and dates."""
+    parts = [] if outcome.suite is None else [outcome.suite]
+    for part in (outcome.drop if outcome.suite is None else outcome.drop.removeprefix(f"{outcome.suite}/")).split("/"):
+        kept = _COMMIT.sub("", part)
+        parts += [kept] if kept and not _DATE.fullmatch(kept) else []
+    return "/".join(parts) or outcome.drop
 
 
 def _conclusion(outcome: DropOutcome) -> str:

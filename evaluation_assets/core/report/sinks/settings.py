@@ -182,7 +182,7 @@ class GithubSinkSettings(SinkSettings):
         token_env: Environment variable with the token.
         status: How the commit is marked: with a `check_run`, which needs the token of a GitHub app (that of GitHub
             Actions is one), with a `commit_status`, or not at all (`none`).
-        comment: Whether to keep a comment per suite on the pull request.
+        comment: Whether to keep a comment per drop on the pull request. Commits and dates in its name do not count.
     """
 
     type: Literal["github"]

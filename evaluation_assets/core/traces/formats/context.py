@@ -15,7 +15,7 @@ _TASK = in_both_cases("question", "task", "task_description", "query", "instruct
 _TASK_ID = in_both_cases("task_id", "question_id", "instance_id", "problem_id", "example_id", "case_id", "user_task_id")
 _REFERENCE = in_both_cases(
     "ground_truth", "reference_answer", "expected_answer", "expected_output", "target", "gold_answer",
-    "true_answer", "reference", "golden_answer", "gt_answer", "gold",
+    "true_answer", "reference", "golden_answer", "golden_answers", "gt_answer", "gold",
 )  # fmt: skip
 _FINAL_ANSWER = in_both_cases(
     "final_answer", "answer_text", "final_output", "prediction", "predicted_answer", "model_answer",
@@ -127,7 +127,7 @@ def context_of(fields: Fields) -> Context:
         agent_version=version or _setting(extra, *_VERSION),
         model=fields.text(*_MODELS) or _setting({**extra, "config": fields.peek("config")}, *_MODEL),
         final_answer=fields.text(*_FINAL_ANSWER),
-        reference_answer=reference(fields.value(*_REFERENCE)),
+        reference_answer=reference(fields.value(*_REFERENCE)) or _rewarded(fields),
         success=ending.success,
         started_at=moment(fields, *_STARTED),
         duration_s=next((seconds for seconds in durations if seconds is not None), None),
@@ -170,6 +170,11 @@ def reference(value: Any) -> str | None:
     answers = listed(value)
     lines = [str(answer) for answer in answers if isinstance(answer, str | int | float) and str(answer).strip()]
     return "\n".join(lines) or None
+
+
+def _rewarded(fields: Fields) -> str | None:
+    """The answer that is rewarded, in the data sets of verl."""
+    return reference(fields.object("reward_model").value("ground_truth")) if fields.is_object("reward_model") else None
 
 
 def _duration(figures: Fields) -> float | None:

@@ -1,6 +1,7 @@
 """Stable IDs of trajectories, independent of the order of sets and the hash seed."""
 
 import hashlib
+import re
 from collections import Counter
 from dataclasses import replace
 from typing import Any
@@ -21,6 +22,9 @@ def fraction_of(text: str) -> float:
     """A number from 0 to below 1 drawn by a text alone, spread evenly: what is below a share of 1 is a sample of it."""
     return int.from_bytes(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:6]) / 2**48
 
+
+_UNNAMED = re.compile("task-[0-9a-f]{16}")
+"""A task that has no recorded ID."""
 
 LONGEST_FILE_NAME = 221
 """Bytes of UTF-8. File systems take 255; a file that is being written has a name 34 bytes longer, see `publish`."""
@@ -66,21 +70,26 @@ class TrialCounter:
 
     def __init__(self) -> None:
         self._is_number: dict[str, bool] = {}
-        self._used: set[str] = set()
+        self._task_of: dict[str, str] = {}
         self._trials: set[tuple[str, int]] = set()
         self._next: Counter[str] = Counter()
 
     def numbered(self, trajectory: Trajectory) -> Trajectory:
-        """The trajectory, renamed `<task id>#<trial>` when its id was taken."""
+        """The trajectory, renamed `<task id>#<trial>` when its id was taken.
+
+        Where the task has no recorded ID and the run with this ID was of the same task, it is renamed `<id>#<trial>`.
+        """
         trajectory = self._told_apart(trajectory)
         task_id, trial = trajectory.task_id, trajectory.trial
         if (task_id, trial) in self._trials:
             trial = self._free(task_id)
-        if trajectory.id in self._used:
-            while f"{task_id}#{trial}" in self._used:
+        if trajectory.id in self._task_of:
+            is_same = self._task_of[trajectory.id] == task_id
+            name = trajectory.id if is_same and _UNNAMED.fullmatch(task_id) else task_id
+            while f"{name}#{trial}" in self._task_of:
                 trial = self._free(task_id, trial + 1)
-            trajectory = replace(trajectory, id=f"{task_id}#{trial}")
-        self._used.add(trajectory.id)
+            trajectory = replace(trajectory, id=f"{name}#{trial}")
+        self._task_of[trajectory.id] = task_id
         self._trials.add((task_id, trial))
         return trajectory if trial == trajectory.trial else replace(trajectory, trial=trial)
 

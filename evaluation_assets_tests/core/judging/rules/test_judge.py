@@ -360,6 +360,15 @@ def test_an_answer_that_is_the_reference_in_other_writing_is_right(given_answer:
     assert whole("accuracy", answer(given_answer), reference_answer="3776 m") == 1.0
 
 
+def test_each_short_line_of_a_reference_is_a_right_answer_and_one_of_a_longer_text_is_not() -> None:
+    accepted = "Georges Bizet\nBizet"
+    assert whole("accuracy", answer("Bizet"), reference_answer=accepted) == 1.0
+    by_name = whole("accuracy", answer("It was Georges Bizet."), reference_answer=accepted)
+    assert higher(by_name, whole("accuracy", answer("It was Verdi."), reference_answer=accepted))
+    steps = "Unplug it\nThen wait for a minute, so that what it has stored is gone"
+    assert higher(by_name, whole("accuracy", answer("Unplug it"), reference_answer=steps))
+
+
 @pytest.mark.parametrize("given_answer", ["13776 m", "3776 mm", "4000 m"])
 def test_an_answer_that_only_looks_like_the_reference_is_not_right(given_answer: str) -> None:
     right = whole("accuracy", answer("It is 3776 m."), reference_answer="3776 m")

@@ -73,7 +73,47 @@ def test_one_comment_and_one_check_run_are_updated_in_place(monkeypatch: pytest.
     (own,) = (each for each in store.comments if "person" not in each["body"])
     assert own["body"].endswith("### s/d\n\n**pass**") and own["body"].startswith("<!--")
     (run,) = store.check_runs
-    assert (run["head_sha"], run["name"], run["conclusion"]) == (SHA, "evaluation s", "success")
+    assert (run["head_sha"], run["name"], run["conclusion"]) == (SHA, "evaluation s/d", "success")
+
+
+@pytest.mark.parametrize("status", ["check_run", "commit_status"])
+def test_agents_of_one_suite_have_a_comment_and_a_mark_each(status: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with github(monkeypatch, status=status) as (store, sink):
+        for verdict, drop in (("fail", "support/gpt"), ("pass", "support/claude")):
+            sink.tell(outcome(verdict, drop=drop, suite="support"))
+    comments = [each["body"].splitlines()[1:] for each in store.comments if "person" not in each["body"]]
+    assert [comment[-1] for comment in comments] == ["**fail**", "**pass**"]
+    marks = {mark.get("name") or mark["context"] for mark in store.check_runs + store.statuses}
+    assert marks == {"evaluation support/gpt", "evaluation support/claude"}
+
+
+@pytest.mark.parametrize(
+    ("drops", "comments"),  # the first folder of a drop is its suite
+    [
+        (("support/0a1b2c3", f"support/{SHA}"), 1),
+        (("support/gpt-0a1b2c3", "support/gpt-3c2b1a0"), 1),
+        (("support/2026-01-02", "support/20260103", "support/2026-01-03T04:05"), 1),
+        (("support/gpt-4o-2024-08-06", "support/gpt-4o-2024-11-20"), 2),
+        (("support/py3.11", "support/py3.12", "sales/py3.12"), 3),
+        (("support/current", "support/feedback-1234567"), 2),
+        (("0a1b2c3", "1a1b2c3"), 2),
+    ],
+)
+def test_drops_that_differ_in_commit_or_date_share_a_comment(
+    drops: tuple[str, ...], comments: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with github(monkeypatch, status="none") as (store, sink):
+        assert [sink.tell(outcome(drop=drop, suite=drop.rpartition("/")[0] or None)).status for drop in drops] == [
+            "delivered"
+        ] * len(drops)
+    assert len(store.comments) - 120 == comments
+
+
+def test_suites_that_sidecars_name_have_a_comment_each_whatever_the_commit(monkeypatch: pytest.MonkeyPatch) -> None:
+    with github(monkeypatch, status="none") as (store, sink):
+        for suite, drop in (("support", "run-0a1b2c3"), ("sales", "run-0a1b2c4"), ("sales", "run-0a1b2c5")):
+            sink.tell(outcome(drop=drop, suite=suite))
+    assert len(store.comments) - 120 == 2
 
 
 def test_a_verdict_that_blocks_fails_the_check(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -93,7 +133,7 @@ def test_a_connection_that_breaks_after_creating_doubles_nothing(monkeypatch: py
 def test_a_commit_status_instead_of_a_check_run(monkeypatch: pytest.MonkeyPatch) -> None:
     with github(monkeypatch, status="commit_status", comment=False) as (store, sink):
         assert sink.tell(outcome("fail")).status == "delivered"
-    assert [(status["state"], status["context"]) for status in store.statuses] == [("failure", "evaluation s")]
+    assert [(status["state"], status["context"]) for status in store.statuses] == [("failure", "evaluation s/d")]
     assert len(store.comments) == 120
 
 

@@ -46,6 +46,15 @@ def test_names_of_fields_in_camel_case_are_read_as_those_in_snake_case() -> None
     assert in_both_cases("id", "task_id") == ("id", "task_id", "taskId")
 
 
+@pytest.mark.parametrize(
+    "named", [{"golden_answers": ["Moored", "Moored at 4"]}, {"reward_model": {"ground_truth": "Moored\nMoored at 4"}}]
+)
+def test_the_right_answers_of_data_sets_are_the_reference(named: dict[str, Any]) -> None:
+    run = {name: value for name, value in _RUN.items() if name != "expected_answer"} | named
+    (read,) = trajectories(saved(json.dumps(run).encode()))
+    assert read.reference_answer == "Moored\nMoored at 4"
+
+
 @pytest.mark.parametrize("unit", [1, 1_000, 1_000_000, 1_000_000_000])
 def test_a_time_since_1970_may_be_in_any_unit(unit: int) -> None:
     run = {**_RUN, "started_at": 1_772_352_000 * unit}

@@ -64,12 +64,38 @@ def test_runs_of_one_task_are_numbered_and_recorded_numbers_stay() -> None:
     assert numbered(run("a", 2), run("a", 0), run("a", 2)) == [("a", 2), ("a#0", 0), ("a#1", 1)]
 
 
+def test_a_run_whose_id_repeats_keeps_it_where_its_task_has_no_id_and_is_the_same() -> None:
+    first, second = task_id_of(None, "2 + 2?", ""), task_id_of(None, "3 + 3?", "")
+    assert numbered(run(first, name="T"), run(first, name="T"), run(first, name="T")) == [
+        ("T", 0),
+        ("T#1", 1),
+        ("T#2", 2),
+    ]
+    assert numbered(run(first, name="T"), run(second, name="T")) == [("T", 0), (f"{second}#0", 0)]
+    assert numbered(run(first, name="T#1"), run(first, name="T"), run(first, name="T")) == [
+        ("T#1", 0),
+        ("T", 1),
+        ("T#2", 2),
+    ]
+    assert numbered(run("a", name="T"), run("a", name="T")) == [("T", 0), ("a#1", 1)], "it has an ID"
+
+
 def test_a_task_that_is_called_as_a_run_of_another_has_an_id_of_its_own() -> None:
     found = numbered(run("a#1"), run("a"), run("a"))
     assert [name for name, _ in found] == ["a#1", "a", "a#2"]
 
 
-@given(st.lists(st.builds(run, st.sampled_from(["a", "b", "a#1", "a#0"]), st.integers(0, 3)), max_size=12))
+@given(
+    st.lists(
+        st.builds(
+            run,
+            st.sampled_from(["a", "b", "a#1", "a#0", task_id_of(None, "x", ""), task_id_of(None, "y", "")]),
+            st.integers(0, 3),
+            st.sampled_from([None, "a", "T", "T#1"]),
+        ),
+        max_size=12,
+    )
+)
 def test_ids_and_trials_are_unique_whatever_was_recorded(runs: list[Trajectory]) -> None:
     counter = TrialCounter()
     found = [counter.numbered(each) for each in runs]
