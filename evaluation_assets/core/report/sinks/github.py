@@ -21,7 +21,8 @@ _REPOSITORY = re.compile(r"\w[\w.-]*/\w[\w.-]*")
 _SHA = re.compile(r"[0-9a-f]{40}")
 _PULL = re.compile(r"refs/pull/(\d+)/")
 _COMMIT = re.compile(r"[._-]?(?<![a-z0-9])(?=[a-f]*[0-9])(?=[0-9]*[a-f])[0-9a-f]{7,40}(?![a-z0-9])")
-_DATE = re.compile(r"\d{4}-?\d\d-?\d\d([T _-]?\d\d[.:-]?\d\d.*)?")  # not within a name: models have dates
+_BUILD = re.compile(r"\d+|\d{4}-?\d\d-?\d\d([T _-]?\d\d[.:-]?\d\d.*)?")
+"""A date, or a number that counts builds, as a whole part: models have dates within their names."""
 _LONGEST_SENTENCE = 140
 _LONGEST_TEXT = 60_000
 _PAGE = 100
@@ -143,11 +144,11 @@ class GithubSink:
 
 
 def _series(outcome: DropOutcome) -> str:
-    """What names a drop and those of the same agent at other commits: suite and name, without commits and dates."""
+    """What names a drop and those of the same agent at other commits: suite and name, without commits, dates and numbers of builds."""
     parts = [] if outcome.suite is None else [outcome.suite]
     for part in (outcome.drop if outcome.suite is None else outcome.drop.removeprefix(f"{outcome.suite}/")).split("/"):
         kept = _COMMIT.sub("", part)
-        parts += [kept] if kept and not _DATE.fullmatch(kept) else []
+        parts += [kept] if kept and not _BUILD.fullmatch(kept) else []
     return "/".join(parts) or outcome.drop
 
 

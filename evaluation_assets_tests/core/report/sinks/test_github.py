@@ -93,6 +93,7 @@ def test_agents_of_one_suite_have_a_comment_and_a_mark_each(status: str, monkeyp
         (("support/0a1b2c3", f"support/{SHA}"), 1),
         (("support/gpt-0a1b2c3", "support/gpt-3c2b1a0"), 1),
         (("support/2026-01-02", "support/20260103", "support/2026-01-03T04:05"), 1),
+        (("support/4511", "support/4512"), 1),
         (("support/gpt-4o-2024-08-06", "support/gpt-4o-2024-11-20"), 2),
         (("support/py3.11", "support/py3.12", "sales/py3.12"), 3),
         (("support/current", "support/feedback-1234567"), 2),
