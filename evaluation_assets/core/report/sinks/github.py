@@ -144,7 +144,7 @@ class GithubSink:
 
 
 def _series(outcome: DropOutcome) -> str:
-    """What names a drop and those of the same agent at other commits: suite and name, without commits, dates and numbers of builds."""
+    """Suite and name of a drop without commits, dates and builds: those of an agent at other commits have the same."""
     parts = [] if outcome.suite is None else [outcome.suite]
     for part in (outcome.drop if outcome.suite is None else outcome.drop.removeprefix(f"{outcome.suite}/")).split("/"):
         kept = _COMMIT.sub("", part)
