@@ -8,7 +8,7 @@ const REASONS = {
   violation: "violates a constraint",
   unscored: "no judge scored it",
   failed_case: "failed its test case",
-  finding: "has a grave finding",
+  finding: "has a HIGH finding",
   likely_failure: "claims success, and has likely failed",
   undecided: "no stage of the cascade decided",
   low: "low score",
