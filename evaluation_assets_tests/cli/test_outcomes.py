@@ -167,6 +167,13 @@ def test_the_terminal_and_the_reports_say_what_the_agents_cost(tmp_path: Path) -
     assert listed.text == "$0.0200 at list prices (1 of 2 runs), 3 calls"
 
 
+def test_the_log_says_the_result_of_an_evaluation_and_where_its_report_is(tmp_path: Path) -> None:
+    (tmp_path / "d.jsonl").write_bytes(lines(good("run") | {"success": True}))
+    logged = command("evaluate", tmp_path / "d.jsonl", "--verbose", home=tmp_path / "home").stderr
+    report = tmp_path / "home" / "reports" / "d" / "report.html"
+    assert re.search(rf"d: success 1 of 1 \(.*?\); report: {report}", " ".join(logged.split()))
+
+
 def test_commands_are_named_so_that_they_can_be_typed(tmp_path: Path) -> None:
     (tmp_path / "d.jsonl").write_bytes(lines(good("run")))
     elsewhere = os.pathsep.join(["/usr/bin", "/bin"])
