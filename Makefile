@@ -10,17 +10,20 @@ IN_PARALLEL = -n auto --dist loadfile --no-loadscope-reorder
 unexport PYTHONDONTWRITEBYTECODE  # without it, each process would compile all that it imports once more
 
 # Install packages ($2) into an environment ($1): uv takes a tenth of pip's time, but does not know the indexes of pip's settings. It does not stay: it is as big as scikit-learn.
-install = { $(BIN)/python $(PIP) --target .venv/uv uv && .venv/uv/bin/uv pip install --quiet --python $1 $2 || $1/bin/python $(PIP) $2; } && rm -rf .venv/uv
+install = { $(BIN)/python $(PIP) --target .venv/uv uv && { [ -t 2 ] || quiet=--quiet; .venv/uv/bin/uv pip install $$quiet --python $1 $2; } || $1/bin/python $(PIP) $2; } && rm -rf .venv/uv
 
-.PHONY: demo ui test test-slow test-again check test-stores test-evaluators lint sbom audit format docs site screenshots bench bench-judging bench-rules bench-compare clean
+.PHONY: demo help ui test test-slow test-again check test-stores test-evaluators lint sbom audit format docs site screenshots bench bench-judging bench-rules bench-compare clean
 
 demo: .venv/.base  ## evaluate the sample drop with the embedded judge
 	$(BIN)/evaluation-assets evaluate examples/drops --home $(HOME_DIR)
 
+help:  ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "%-16s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+
 ui: .venv/.base  ## start the Dagster UI and daemon, which evaluates new files in $(HOME_DIR)/drops; PORT=3000
 	$(BIN)/evaluation-assets ui --home $(HOME_DIR) --port $(PORT)
 
-test: .venv/.dev  ## run the fast tests
+test: .venv/.dev  ## run the fast tests: for contributors, eight minutes on two cores
 	$(BIN)/python -m pytest $(IN_PARALLEL) -m "not slow"
 
 test-slow: .venv/.dev  ## run the slow tests (kills, simulations, browsers, several machines, all that takes 4 s of CPU), and those of properties with more examples
@@ -55,7 +58,7 @@ sbom: .venv/.audit .venv/.base  ## write the installed packages and their licenc
 audit: sbom  ## ask PyPI for known vulnerabilities of constraints.txt; needs network
 	.venv/audit/bin/pip-audit --requirement constraints.txt --no-deps --disable-pip --strict
 
-format: .venv/.dev
+format: .venv/.dev  ## format, and fix what ruff can fix
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
@@ -86,17 +89,19 @@ bench-rules: .venv/.base  ## measure CPU of the embedded judge
 bench-compare: .venv/.base  ## compare the speed of HEAD with that of the commit BASE, in turn on this machine
 	$(BIN)/python -m benchmarks.compare $(BASE)
 
-clean:
+clean:  ## remove .venv and $(HOME_DIR) with all results
 	rm -rf .venv $(HOME_DIR)
 
 .venv/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.12 ...")'
+	@echo "== setting up .venv, once: about 100 packages, 200 MB to download, 680 MB on disk; about a minute at 50 Mbit/s"
 	@$(PYTHON) -m venv .venv
 
 .venv/.base: .venv/bin/python pyproject.toml constraints.txt
-	@echo "== installing into .venv, once: about 100 packages, 200 MB to download, 680 MB on disk; about a minute at 50 Mbit/s"
+	@echo "== installing the packages into .venv"
 	@$(call install,.venv,-c constraints.txt -e .)
 	@touch $@
+	@echo "== installed; the first start takes about 15 s, while Python compiles the packages"
 
 .venv/.docs: .venv/bin/python pyproject.toml  # an environment of its own: a site needs none of our packages
 	@$(PYTHON) -m venv .venv/docs

@@ -9,6 +9,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from evaluation_assets.cli.ui import LINEAGE
 from evaluation_assets.defs.groups import AGENTS, REPORT
 from evaluation_assets_tests.browser import chromium
 from evaluation_assets_tests.test_component import asked
@@ -52,8 +53,8 @@ def lineage(browser: "Browser", home: Path) -> None:
     try:
         wait_for(lambda: server.ask("{version}"), 120)
         page = browser.new_page(viewport={"width": 1500, "height": 760})
-        page.goto(f"{server.url}/asset-groups")
-        page.locator("svg").get_by_text(REPORT).wait_for(timeout=60_000)
+        page.goto(server.url + LINEAGE)
+        page.locator("svg").get_by_text("evaluation_report").wait_for(timeout=60_000)
         page.wait_for_timeout(5_000)  # edges are drawn last
         page.screenshot(path=IMAGES / "lineage.png")
     finally:

@@ -74,6 +74,7 @@ judged by what it changed. `make test-slow` runs the profile `thorough`."""
 def pytest_configure() -> None:
     """Run all tests in the same environment, whatever the caller's shell sets, with prepared files of Dagster."""
     clear(os.environ)
+    os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     use_prepared_databases()
 
 

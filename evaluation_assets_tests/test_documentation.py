@@ -28,6 +28,38 @@ GLOBS = [
 ]
 
 
+def test_the_readme_and_the_documentation_stay_short() -> None:
+    assert len((ROOT / "README.md").read_text("utf-8").splitlines()) <= 90
+    assert sum(len(page.read_text("utf-8").split()) for page in (ROOT / "docs").glob("*.md")) <= 60_000
+
+
+def test_the_readme_names_commands_that_can_be_typed() -> None:
+    text = (ROOT / "README.md").read_text("utf-8")
+    indented = [line.split("#")[0].split() for line in text.splitlines() if re.match(r" {4,7}\S", line)]
+    programs = [words[0] for words in indented if words]
+    assert {"make", ".", "evaluation-assets"} <= set(programs) and programs.index(".") < programs.index(
+        "evaluation-assets"
+    )
+    gate = [words[1] for words in indented if words[0] == "evaluation-assets"][-3:]
+    assert gate == ["baseline", "evaluate", "gate"]
+    assert not re.search(r"`(groups list|baseline promote|gate) ?[A-Z]*`,? ?(then|See)", text)
+
+
+def test_make_help_lists_the_targets() -> None:
+    listed = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    helped = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
+    assert [line.split()[0] for line in listed.splitlines()] == helped
+    assert "for contributors" in next(line for line in listed.splitlines() if line.startswith("test "))
+
+
+def test_make_says_what_it_downloads_before_it_starts() -> None:
+    steps = subprocess.run(
+        ["make", "--dry-run", "--always-make", "demo"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout
+    said = [steps.index(each) for each in ("200 MB to download", "-m venv", "uv pip install", "first start takes")]
+    assert said == sorted(said) and "quiet=--quiet" in steps
+
+
 def test_queries_are_documented() -> None:
     assert len(GLOBS) >= 4
 

@@ -514,6 +514,15 @@ def test_without_another_run_the_comparison_names_the_whole_command(page: "Page"
     )
 
 
+def test_pages_on_labels_name_the_folder_and_whole_commands(page: "Page", report: Path) -> None:
+    home, drop = report.parents[2], report.parent.name
+    page.goto(f"{report.as_uri()}#/labels")
+    judges = f"evaluation-assets judges --home {home}"
+    assert page.locator("#view-labels code").all_inner_texts() == [f"{home}/labels/", judges]
+    page.goto(f"{report.as_uri()}#/review")
+    assert page.locator("#view-review code").all_inner_texts() == [f"evaluation-assets review {drop} --home {home}"]
+
+
 def test_the_comparison_names_the_tasks_that_changed_their_outcome(
     browser: "Browser", compared: tuple[Path, dict[str, bool], dict[str, bool]]
 ) -> None:

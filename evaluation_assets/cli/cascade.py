@@ -85,7 +85,7 @@ def show(drops: tuple[str, ...], home: Installation, panel: Panel) -> None:
     """Show the fitted cascade and, for evaluated drops, what each stage accepts and saves."""
     cascade = read_cascade(home.cascade_file)
     if cascade is None:
-        refuse(f"there is no {home.cascade_file}; fit one: evaluation-assets cascade fit DROP...")
+        refuse(f"there is no {home.cascade_file}; fit one: {home.command('cascade', 'fit', 'DROP...')}")
     _check(home, drops, [judge for stage in cascade.stages for judge in stage][:1])
     _print(home, panel, cascade, drops)
 

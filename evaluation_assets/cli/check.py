@@ -19,6 +19,7 @@ from evaluation_assets.core.intake.sidecar import Sidecar
 from evaluation_assets.core.sections.constraints.evaluation import Evaluator, Outcome
 from evaluation_assets.core.sections.constraints.scope import DropScope
 from evaluation_assets.core.sections.constraints.settings import Checks, load_checks
+from evaluation_assets.core.system.commands import program
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.counted import counted
 from evaluation_assets.core.traces.formats.base import Rejection
@@ -199,4 +200,4 @@ def _read(drop: str, items: Iterable[Trajectory | Rejection]) -> Iterator[Trajec
         else:
             yield item
     if rejected:
-        warn(f"{drop}: {counted(rejected, 'record')} could not be read; `import` lists them")
+        warn(f"{drop}: {counted(rejected, 'record')} could not be read; to list them: {program()} import FILE")

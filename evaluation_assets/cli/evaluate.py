@@ -29,8 +29,6 @@ _SECTIONS = {
         "judges",
         "agreed",
         "budget_calls",
-        "max_concurrency",
-        "requests_per_minute",
     ),
     "Sessions of coding agents": ("agents", "since", "project"),
     "Input": ("all_drops", "format_name", "name", "replace", "one_drop", "beta_threshold", "on_violation"),

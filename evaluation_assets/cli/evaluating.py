@@ -46,6 +46,7 @@ class Evaluation:
     status: int = 0
     contents: dict[Drop, str] = field(default_factory=dict)
     _before: dict[str, bytes | None] = field(default_factory=dict)
+    _reported: list[str] = field(default_factory=list)
 
     @property
     def drops(self) -> list[Drop]:
@@ -73,7 +74,11 @@ class Evaluation:
             self.last.keep(outcome, self.contents[outcome.drop], self._lines_again)
 
     def end(self) -> NoReturn:
-        """Exit with the status."""
+        """Tell a person how to open the report, or the list of several, and exit with the status."""
+        home, keys = self.asked.home, self._reported
+        if keys and not self.asked.quiet and sys.stderr.isatty():
+            one = keys if len(keys) == 1 else []
+            echo("", f"To open the {'report' if one else 'reports'}: {home.command('open', *one)}", err=True)
         sys.exit(self.status)
 
     def _lines_again(self, outcome: RunOutcome, *, verbose: bool = False) -> Iterator[Line]:
@@ -86,6 +91,8 @@ class Evaluation:
     def _print(self, outcome: RunOutcome, lines: Iterable[Line]) -> None:
         self.status = max(self.status, EXIT_STATUS[outcome.status])
         print_lines(lines)
+        if report_files(self.asked.home.reports(outcome.drop.key), outcome.drop.key).html.exists():
+            self._reported.append(outcome.drop.key)
         if self.asked.output is not None:
             _copy_files(self.asked.home, outcome.drop, self.asked.output)
 
@@ -179,7 +186,8 @@ def _stale(asked: RequestedEvaluation, last: LastOutcomes | None) -> list[Drop]:
     changed = [drop for drop in drops if drop.key not in unchanged]
     if unreadable := [each.outcome.drop.key for each in known if each.outcome.status == "unreadable"]:
         told = f"{counted(len(unreadable), 'drop')} could not be read, and did not change since"
-        warn(f"{told}: {first_of(unreadable, 3)}; `evaluate DROP` says why; else remove them from {asked.home.drops}")
+        why = asked.home.command("evaluate", "DROP")
+        warn(f"{told}: {first_of(unreadable, 3)}; remove them from {asked.home.drops}, or see why: {why}")
     stale = stale_drops(asked.home, asked.panel, changed)
     new = sum(has_changed(asked.home, drop) for drop in stale)
     why = {

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from itertools import groupby
-from shlex import quote
 from typing import Any
 
 import click
@@ -153,10 +152,9 @@ def _repeat(home: Installation, drop: str, settings: Mapping[str, str]) -> str:
     options = {
         "--beta-threshold": settings.get("preprocessing beta_threshold"),
         "--on-violation": settings.get("preprocessing on_violation"),
-        "--home": str(home.root),
     }
-    given = " ".join(f"{name} {quote(value)}" for name, value in options.items() if value)
-    return f"evaluation-assets evaluate {quote(drop)} {given}"
+    given = [word for name, value in options.items() if value for word in (name, value)]
+    return home.command("evaluate", drop, *given)
 
 
 def _lines(document: Mapping[str, Any], full: bool) -> Iterator[str]:

@@ -40,6 +40,7 @@ from evaluation_assets.core.report.findings.injection_table import figures, inje
 from evaluation_assets.core.scoring.discrimination import Noticed
 from evaluation_assets.core.sections.findings.faults.operator import Operator
 from evaluation_assets.core.sections.findings.faults.registry import OPERATORS
+from evaluation_assets.core.system.commands import program
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.counted import counted
 from evaluation_assets.core.traces.formats.base import Rejection
@@ -172,7 +173,7 @@ def _runs(home: Installation, source: str) -> Iterator[Trajectory]:
             elif not isinstance(kept := preprocessor.process(item), Removal):
                 yield kept
     if rejected:
-        warn(f"{source}: {counted(rejected, 'record')} could not be read; `import` lists them")
+        warn(f"{source}: {counted(rejected, 'record')} could not be read; to list them: {program()} import FILE")
 
 
 def _first_reason(pairs: Pairs) -> str:

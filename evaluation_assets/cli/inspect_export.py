@@ -10,6 +10,7 @@ from evaluation_assets.cli.output import refuse
 from evaluation_assets.core.intake.facts import DropFacts
 from evaluation_assets.core.report.sinks.scores import TraceScore, drop_scores
 from evaluation_assets.core.system.by_key import by_key
+from evaluation_assets.core.system.commands import installing
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.masking import Mask
 from evaluation_assets.core.traces.formats.writers.inspect_log import ClipScore, SampleScore, Scored, log
@@ -31,7 +32,7 @@ def write_inspect_log(home: Installation, drop: str, output: Path) -> int:
             write_eval_log,
         )
     except ImportError:
-        refuse("inspect_ai is not installed: pip install 'evaluation-assets[inspect]'")
+        refuse(f"inspect_ai is not installed: {installing('inspect')}")
     suite = DropFacts.of(home.table(drop, "raw_trajectories")).sidecar.suite
     made = log(drop, datetime.now(UTC).isoformat(timespec="seconds"), _scored(home, drop), suite)
     with tempfile.TemporaryDirectory(dir=output.parent) as folder:

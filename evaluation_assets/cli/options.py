@@ -257,18 +257,24 @@ def with_spending(dry_run: str, *, limits_calls: bool = False) -> Callable[[Any]
 
 
 def with_limits(command: Any) -> Any:
-    """Options for the rates at which judges are asked; the command gets a `panel` with these limits."""
+    """Deprecated options for the rates at which judges are asked; the command gets a `panel` with these limits."""
 
-    @click.option("--max-concurrency", type=WholeRange(min=1), help="Maximum requests in flight, per model judge.")
+    @click.option("--max-concurrency", type=WholeRange(min=1), hidden=True, help="Deprecated: set it in panel.yaml.")
     @click.option(
         "--requests-per-minute",
         type=FiniteRange(min=0, min_open=True),
-        help="Maximum requests per minute, per model judge.",
+        hidden=True,
+        help="Deprecated: set it in panel.yaml.",
     )
     @wraps(command)
     def run(panel: "Panel", max_concurrency: int | None, requests_per_minute: float | None, **options: Any) -> None:
+        from evaluation_assets.cli.output import warn
+
         limits = {"max_concurrency": max_concurrency, "requests_per_minute": requests_per_minute}
         given = {name: value for name, value in limits.items() if value is not None}
+        for name in () if options.get("quiet") else given:
+            option = f"--{name.replace('_', '-')}"
+            warn(f"{option} is deprecated: set `{name}` of the judge in panel.yaml; removed in 0.3")
         command(panel=panel.with_limits(given), **options)
 
     return run

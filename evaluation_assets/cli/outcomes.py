@@ -1,6 +1,5 @@
 """What is printed of outcomes of evaluations. Importing it takes as long as importing the report."""
 
-import shlex
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any
@@ -72,7 +71,7 @@ def outcome_lines(
 
 
 def _summary(home: Installation, report: DropReport, used: ModelUse, *, verbose: bool) -> Iterator[Line]:
-    """Yield the outcome, own criteria, findings, what judging took, and the gate.
+    """Yield the outcome, own criteria, findings, what agents and judging cost, and the gate.
 
     Unless `verbose`, which prints all figures before, also the pass rate of the suite, if the outcome is another one.
     """
@@ -101,13 +100,11 @@ def _summary(home: Installation, report: DropReport, used: ModelUse, *, verbose:
         sum(counts.get(outcome, 0) for judge in report.judges for counts in judge.outcomes.values())
         for outcome in ("failed", "not_run")
     )
-    judging = used.text if used.calls or used.from_ledger else "none for judging, no model was called"
-    sessions = None if report.coding is None else dict(coding_lines(report.coding))["usage"]
     parts = [
-        judging,
+        "" if report.agent_use is None else f"agents {report.agent_use.text}",
+        f"judging {used.text if used.calls or used.from_ledger else 'none'}",
         f"{counted(failed, 'verdict')} failed" if failed else "",
         f"{counted(not_run, 'verdict')} not run" if not_run else "",
-        f"the sessions: {sessions}" if sessions else "",
     ]
     yield _fact("cost", "; ".join(filter(None, parts)))
     gate = report.gate
@@ -118,7 +115,7 @@ def _summary(home: Installation, report: DropReport, used: ModelUse, *, verbose:
         yield _fact("gate", f"{gate.verdict}{against}: {''.join(gate.reasons[:1])}{more}")
     else:
         suites = suites_with_its_tasks(home, report.drop, report.sidecar.suite)
-        promote = f"; `baseline promote {shlex.quote(report.drop)}` accepts this drop as one"
+        promote = f"; to accept this drop as one: {home.command('baseline', 'promote', report.drop)}"
         yield _fact("gate", f"no baseline{f': {why_no_baseline(report.drop, suites)}' if suites else promote}")
 
 

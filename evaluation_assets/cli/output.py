@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
 _COLUMN = re.compile(r"(?<=\S) {2,}")
 """What is between two columns of a line."""
-_COMMAND = "evaluation-assets "
+_COMMAND = r"(?:'[^']*/evaluation-assets'|[^\s`]*\bevaluation-assets|'[^']*' -m pip|[^\s`]+ -m pip) "
+"""The words that a command begins with, which may be a path."""
+_ENDS_WITH_COMMAND = re.compile(rf"(.*:) ({_COMMAND}.*)")
 _QUOTED = re.compile(f"`{_COMMAND}[^`]*`")
 _NO_BREAK = "\x00"
 """In place of a blank at which a line is not wrapped."""
@@ -43,22 +45,27 @@ def echo(*lines: str, err: bool = False) -> None:
 
 def _with_command(text: str, width: int) -> list[str]:
     """The wrapped lines of a text, and the command at its end."""
-    if text.lstrip().startswith(_COMMAND):
+    if re.match(_COMMAND, text.lstrip()):
         return [text]
-    said, colon, command = text.rpartition(f": {_COMMAND}")
-    return [*_wrapped(f"{said}:", width), f"  {_COMMAND}{command}"] if colon else _wrapped(text, width)
+    ends = _ENDS_WITH_COMMAND.fullmatch(text)
+    return _wrapped(text, width) if ends is None else [*_wrapped(ends[1], width), " " * _hanging(text, width) + ends[2]]
+
+
+def _hanging(text: str, width: int) -> int:
+    """The column that the next lines of a text begin at."""
+    begins = len(text) - len(text.lstrip(" -"))
+    columns = [match.end() for match in _COLUMN.finditer(text) if match.end() <= width // 2]
+    return columns[-1] if columns else begins if "-" in text[:begins] else begins + 2
 
 
 def _wrapped(text: str, width: int) -> list[str]:
     text = _QUOTED.sub(lambda quoted: quoted[0].replace(" ", _NO_BREAK), text)
     begins = len(text) - len(text.lstrip(" -"))
-    columns = [match.end() for match in _COLUMN.finditer(text) if match.end() <= width // 2]
-    hanging = columns[-1] if columns else begins if "-" in text[:begins] else begins + 2
     lines = textwrap.wrap(
         text[begins:],
         max(width, 20),
         initial_indent=text[:begins],
-        subsequent_indent=" " * hanging,
+        subsequent_indent=" " * _hanging(text, width),
         break_long_words=False,
         break_on_hyphens=False,
     )

@@ -1,7 +1,6 @@
 """`overview`, `leaderboard`, `judges`, `drift`: results over all drops."""
 
 import json
-import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
@@ -61,9 +60,7 @@ _WIDEST = 60
 _LEAST = 1e-9
 """Above it a value is no rounding error, and not shown as 0: a verdict often costs less than a tenth of a cent."""
 
-_NOT_RANKED = "nothing to rank: no drop belongs to a suite; `evaluate FILE --as SUITE/NAME` puts one into a suite"
 _NO_COMMON_TASK = "not ranked, as no task was done by all versions"
-_NOT_LABELLED = "no run is labelled; `review DROP` labels runs"
 _NOT_TESTED = "nothing to test: no drop of a suite was evaluated after its baseline"
 
 NEEDED = {
@@ -127,9 +124,7 @@ def _given_up(home: Installation) -> list[dict[str, Any]]:
             {
                 "drop": drop,
                 "lost_runs": seen[drop].lost,
-                "run_again": shlex.join(
-                    ["evaluation-assets", "evaluate", str(drops[drop].files[0]), "--home", str(home.root)]
-                ),
+                "run_again": home.command("evaluate", str(drops[drop].files[0])),
             }
             for drop in given_up(instance, seen)
         ]
@@ -149,11 +144,12 @@ def _overview(home: Installation, rows: Mapping[str, Sequence[dict[str, Any]]]) 
     yield ""
     yield f"{counted(len(groups), 'failure group')}, the gravest first" if groups else "no failure group"
     yield from (f"  {group_line(group)}" for group in groups[:_LISTED])
-    yield from _left_out(len(groups), "`groups list` shows all")
+    yield from _left_out(len(groups), f"all of them: {home.command('groups', 'list')}")
     yield ""
     is_gone = any(report.drop not in present for report in reports)
     more = ["open DROP", *(name for name, table in _MORE.items() if rows[table]), *["delete DROP"] * is_gone]
-    yield f"More: {', '.join(f'`{name}`' for name in more)}"
+    yield "More:"
+    yield from (f"  {home.command(*name.split())}" for name in more)
 
 
 def _left_out(count: int, where: str) -> Iterator[str]:
@@ -173,14 +169,16 @@ def _lost(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
 
 def _leaderboard(home: Installation, rows: Sequence[dict[str, Any]]) -> Iterator[str]:
     left_out = sorted({name for name, _ in suites(home)} - {row["suite"] for row in rows})
-    yield from _ranks(rows) if rows else ["leaderboard" if left_out else f"leaderboard: {_NOT_RANKED}"]
+    into_suite = home.command("evaluate", "FILE", "--as", "SUITE/NAME")
+    why = f"nothing to rank: no drop belongs to a suite. To put one into a suite: {into_suite}"
+    yield from _ranks(rows) if rows else ["leaderboard" if left_out else f"leaderboard: {why}"]
     yield from (f"  {plain(suite)}: {_NO_COMMON_TASK}" for suite in left_out)
 
 
 def _cards(home: Installation, rows: Sequence[dict[str, Any]]) -> Iterator[str]:
     """Judge cards, and the pass rates that labels correct."""
     if not rows:
-        yield f"judge cards: {_NOT_LABELLED}"
+        yield f"judge cards: no run is labelled. To label runs: {home.command('review', 'DROP')}"
         return
     yield from ("judge cards", *_table(_CARDS, rows))
     if corrected := [row for row in home.whole_table("pass_rates").rows() if row["n_labels"]]:

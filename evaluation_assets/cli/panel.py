@@ -3,7 +3,6 @@
 import asyncio
 import os
 import re
-import shlex
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -100,12 +99,11 @@ def init_panel(home: Installation) -> None:
         judges.append({"name": EMBEDDED, "provider": EMBEDDED})
     written = {"quorum": 1, "judges": judges} | ({"cascade": cascade} if cascade else {})
     publish_bytes(home.panel_file, settings_text(written).encode())
-    test = f"evaluation-assets panel test --home {shlex.quote(str(home.root))}"
-    echo(f"written to {home.panel_file}; test it with: {test}")
+    echo(f"written to {home.panel_file}; test it with: {home.command('panel', 'test')}")
     if cascade:
         from evaluation_assets.core.report.judges.cascade_text import NOT_FITTED  # noqa: PLC0415  (SciPy)
 
-        echo(NOT_FITTED)
+        echo(f"{NOT_FITTED} {home.command('cascade', 'fit', 'DROP...')}")
 
 
 def _wants_another(judges: list[dict[str, Any]]) -> bool:

@@ -105,7 +105,7 @@ def plan(
     if panel.cascade and not home.cascade_file.exists():
         from evaluation_assets.core.report.judges.cascade_text import NOT_FITTED  # noqa: PLC0415  (SciPy)
 
-        echo("", NOT_FITTED)
+        echo("", f"{NOT_FITTED} {home.command('cascade', 'fit', 'DROP...')}")
     sys.exit(2 if len(plans) < len(drops) else 0)
 
 

@@ -20,6 +20,7 @@ from evaluation_assets.cli.private_home import warn_if_readable
 from evaluation_assets.cli.punctual_protocol import PunctualProtocol
 from evaluation_assets.core.intake.sources.received import Spool, SpoolError
 from evaluation_assets.core.intake.sources.tally import Tally
+from evaluation_assets.core.system.commands import installing
 from evaluation_assets.core.system.configuration import variable_name
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.system.stop_signals import handle_signals
@@ -66,7 +67,7 @@ def receive(
         or find_spec("opentelemetry.proto") is None
         or find_spec("google.rpc") is None
     ):
-        refuse("`receive` needs an extra package: pip install 'evaluation-assets[receive]'")
+        refuse(f"`receive` needs extra packages: {installing('receive')}")
     from evaluation_assets.core.intake.sources.receiver import receiver  # noqa: PLC0415  (needs the extra)
 
     token = _token(token_env)

@@ -1,4 +1,4 @@
-"""The log of Dagster's services without what helps nobody: ticks that say the same, frames of explained failures."""
+"""The log of Dagster's services without what helps nobody: a first start, ticks that say the same, frames."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -6,7 +6,11 @@ from collections.abc import Callable, Iterable, Iterator
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 _TICK = re.compile(r"Checking for new runs for sensor: ")
 _SKIPPED = re.compile(r"Sensor (\S+) skipped: (.*)")
-_NO_REASON = "Sensor function returned an empty result"
+_NO_REASON = re.compile(
+    r"Sensor function returned an empty result|no parts to judge|0 runs in progress, none lost"
+    r"|EVALUATION_NOTIFY_URL is not set|Initiating \S+\. Set cursor"
+)
+_FIRST_START = re.compile(r"Instance is configured with the following daemons: |No cursor for event type ")
 _TIMED = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d ")
 _EXPLAINED = "dagster._core.definitions.events.Failure: "
 _FRAMES = "Stack Trace:"
@@ -20,11 +24,11 @@ def news(lines: Iterable[str], is_stopped: Callable[[], bool] = lambda: False) -
     reasons: dict[str, str] = {}
     for line in _without_frames(lines):
         text = _COLOURS.sub("", line)
-        if _TICK.search(text) or (is_stopped() and not _TIMED.match(text)):
+        if _TICK.search(text) or _FIRST_START.search(text) or (is_stopped() and not _TIMED.match(text)):
             continue
         if skipped := _SKIPPED.search(text):
             sensor, reason = skipped.groups()
-            if reason in (_NO_REASON, reasons.get(sensor)):
+            if _NO_REASON.match(reason) or reason == reasons.get(sensor):
                 continue
             reasons[sensor] = reason
         yield line

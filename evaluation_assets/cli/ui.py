@@ -29,6 +29,10 @@ from evaluation_assets.core.models.redaction.settings import Redaction
 from evaluation_assets.core.report.index import write_index
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.system.regular_files import is_local
+from evaluation_assets.defs.groups import REPORT
+
+LINEAGE = f"/asset-groups?expanded=global@global:{REPORT}"
+"""The page of the UI with all groups, of which that of the report is open."""
 
 _ALL_INTERFACES = ("0.0.0.0", "::")  # noqa: S104
 
@@ -98,7 +102,9 @@ def _run_dagster(home: Installation, port: int, host: str) -> int:
 
     with instance_of(home):  # its services would create the tables of a new installation concurrently
         pass
-    echo(f"Drop files into {home.drops}. In some seconds, the UI is at http://{host}:{port}", err=True)
+    ui_url = f"http://{_name_of(host)}:{port}"
+    echo(f"Drop files into {home.drops}. In some seconds, the UI is at {ui_url}", err=True)
+    echo(f"The lineage of a report is at {ui_url}{LINEAGE}", err=True)
     environment = os.environ | {"DAGSTER_HOME": str(home.dagster), "EVALUATION_HOME": str(home.root)}
     environment["PYTHONWARNINGS"] = "ignore"  # Dagster's previews and superseded commands, once per process
     services = [sys.executable, "-m", "evaluation_assets.cli.dagster_dev", str(os.getpid())]
@@ -128,7 +134,6 @@ def _run_dagster(home: Installation, port: int, host: str) -> int:
     )
     if stopping.is_set():  # stopped while it was starting
         stop()
-    ui_url = f"http://{_name_of(host)}:{port}"
     threading.Thread(target=keep_alive, args=(servers[0].pid, stopping, _tell), daemon=True).start()
     threading.Thread(target=end_late, args=(servers[0].pid, stopping), daemon=True).start()
     threading.Thread(target=load_changed, args=(home, ui_url, stopping, _tell), daemon=True).start()

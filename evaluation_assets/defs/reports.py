@@ -95,6 +95,7 @@ def report_asset(scorers: Scorers, evaluation_key: str, settings: Settings, reda
         """Write the report files."""
         address = drop.home.report_address(drop.key)
         report, paths = write_drop_report(drop.home, drop.key, scorers, settings, redaction)
+        drop.log.info(f"{drop.key}: {report.headline.text}; report: {address.page if address.is_url else paths.html}")
         return dg.MaterializeResult(
             metadata={
                 "report": dg.MetadataValue.md(as_markdown(report, address)),

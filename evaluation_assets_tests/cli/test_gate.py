@@ -138,7 +138,8 @@ def test_a_drop_of_no_suite_is_told_which_baseline_there_is(home: Path, tmp_path
     assert nothing.returncode == 2 and "'shop' is neither a file nor a suite with a baseline" in nothing.stderr
     other = [json.loads(line) | {"task_id": f"other {number}"} for number, line in enumerate(runs(1).splitlines())]
     (tmp_path / "other.jsonl").write_text("".join(json.dumps(run) + "\n" for run in other))
-    accept = "  gate               no baseline; `baseline promote other` accepts this drop as one\n"
+    promote = f"evaluation-assets baseline promote other --home {home}"
+    accept = f"  gate               no baseline; to accept this drop as one: {promote}\n"
     assert accept in command("evaluate", tmp_path / "other.jsonl", home=home).stdout
     assert command("gate", "other", home=home).stderr.splitlines() == [
         "evaluation-assets: there is no baseline for other. Promote an accepted drop, or compare two drops:",

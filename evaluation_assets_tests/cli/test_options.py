@@ -36,6 +36,15 @@ def test_what_is_no_number_is_in_no_range(tmp_path: Path, arguments: tuple[str, 
     assert "is not a number" in refused.stderr
 
 
+def test_limits_that_panel_yaml_can_say_are_deprecated(tmp_path: Path) -> None:
+    shown = command("evaluate", "--help", home=tmp_path).stdout
+    assert "--max-concurrency" not in shown and "--requests-per-minute" not in shown and "--beta-threshold" in shown
+    asked = ("evaluate", "examples/drops", "--preprocess-only", "--max-concurrency", "2")
+    said = "--max-concurrency is deprecated: set `max_concurrency` of the judge in panel.yaml; removed in 0.3"
+    assert command(*asked, home=tmp_path).stderr.count(said) == 1
+    assert said not in command(*asked, "--quiet", home=tmp_path).stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [

@@ -1,9 +1,14 @@
 """What `evaluate` prints of a drop when it has ended."""
 
 import json
+import os
 import re
+import shlex
+import sys
 from pathlib import Path
 
+from evaluation_assets.core.report.agent_use import AgentUse
+from evaluation_assets.core.traces.trajectories.model import Usage
 from evaluation_assets_tests.conftest import command
 from evaluation_assets_tests.core.pipeline.test_reading import good, lines
 from evaluation_assets_tests.model_judging import judge
@@ -49,7 +54,7 @@ def test_the_terminal_says_what_own_criteria_come_to(tmp_path: Path) -> None:
     printed = command(*asked, home=tmp_path / "home").stdout
     assert "  own criterion      check_0 1.000 (trajectory, 1 of 1 scored)\n" in printed
     page = (tmp_path / "home" / "reports" / "d" / "report.html").read_text()
-    assert "none for judging, no model was called" in printed and "no model calls" in page and ">unknown" not in page
+    assert "; judging none\n" in printed and "no model calls" in page and page.count(">unknown") == 1
     assert printed.count("own criterion ") == 8 and "  own criteria       2 more; --verbose prints them\n" in printed
     again = command(*asked, "--verbose", home=tmp_path / "home").stdout
     assert again.count("own criterion ") == 10
@@ -142,8 +147,59 @@ def test_the_terminal_says_what_judges_that_are_not_asked_about_clips_come_to(
     spent = command(
         "evaluate", tmp_path / "d.jsonl", "--panel", tmp_path / "panel.yaml", "--budget", "0", home=tmp_path / "other"
     ).stdout
-    assert "cost               none for judging, no model was called; 4 verdicts not run\n" in spent
+    assert "; judging none; 4 verdicts not run\n" in spent
     assert re.search(r"^\| one \| .* \| \$0\.\d{4} \|", report, re.MULTILINE), "what was paid is not rounded away"
+
+
+def test_the_terminal_and_the_reports_say_what_the_agents_cost(tmp_path: Path) -> None:
+    call = {"id": "c", "type": "function", "function": {"name": "find", "arguments": "{}"}}
+    messages = [
+        {"role": "user", "content": "Find lamps"},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c", "content": "two"},
+        {"role": "assistant", "content": "Two."},
+    ]
+    usage = {"prompt_tokens": 1000, "completion_tokens": 300}
+    runs = [{"task_id": f"t{number}", "messages": messages, "usage": usage, "cost": 0.013} for number in range(12)]
+
+    def printed(name: str, *of: dict[str, object]) -> str:
+        (tmp_path / f"{name}.jsonl").write_bytes(lines(*of))
+        return command("evaluate", tmp_path / f"{name}.jsonl", "--quiet", home=tmp_path / "home").stdout
+
+    said = "$0.1560 (12 of 12 runs), 12 calls, 15,600 tokens"
+    whole = printed("whole", *runs)
+    assert f"  cost               agents {said}; judging none\n" in whole
+    facts = [line.split()[0] for line in whole.splitlines() if re.match(r"  \w", line)]
+    assert facts == ["outcome", "findings", "cost", "gate", "report"]
+    folder = tmp_path / "home" / "reports" / "whole"
+    assert f"\nCost of agents: {said}.\n" in (folder / "report.md").read_text()
+    page = (folder / "report.html").read_text()
+    assert page.index("Cost of agents") < page.index("Cost of judging")
+    assert ">$0.1560 (12 of 12 runs)</a><small>12 calls, 15,600 tokens</small>" in re.sub(r"\s*\n\s*", "", page)
+    without = [{"task_id": run["task_id"], "messages": messages} for run in runs]
+    assert "  cost               agents unknown, 12 calls; judging none\n" in printed("without", *without)
+    partly = "agents $0.0130 (1 of 12 runs), 12 calls, 1,300 tokens (1 of 12 runs); judging none\n"
+    assert partly in printed("partly", runs[0], *without[1:])
+    listed = AgentUse().with_run(1, Usage(cost_usd=0.02, is_list_price=True)).with_run(2, None)
+    assert listed.text == "$0.0200 at list prices (1 of 2 runs), 3 calls"
+
+
+def test_the_log_says_the_result_of_an_evaluation_and_where_its_report_is(tmp_path: Path) -> None:
+    (tmp_path / "d.jsonl").write_bytes(lines(good("run") | {"success": True}))
+    logged = command("evaluate", tmp_path / "d.jsonl", "--verbose", home=tmp_path / "home").stderr
+    report = tmp_path / "home" / "reports" / "d" / "report.html"
+    assert re.search(rf"d: success 1 of 1 \(.*?\); report: {report}", " ".join(logged.split()))
+
+
+def test_commands_are_named_so_that_they_can_be_typed(tmp_path: Path) -> None:
+    (tmp_path / "d.jsonl").write_bytes(lines(good("run")))
+    elsewhere = os.pathsep.join(["/usr/bin", "/bin"])
+    printed = command("evaluate", tmp_path / "d.jsonl", home=tmp_path / "home", PATH=elsewhere).stdout
+    named = re.search(r"to accept this drop as one: (.*)\n", printed)
+    assert named is not None
+    program, *words = shlex.split(named[1])
+    assert Path(program) == Path(sys.executable).with_name("evaluation-assets") and Path(program).exists()
+    assert words == ["baseline", "promote", "d", "--home", str(tmp_path / "home")]
 
 
 def test_a_budget_that_is_spent_early_is_told_once_of_each_judge(tmp_path: Path, server: ModelServer) -> None:

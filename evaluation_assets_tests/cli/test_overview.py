@@ -50,7 +50,8 @@ def test_the_overview_is_short_and_leads_on(evaluated: Path) -> None:
         "",
         "1 failure group, the gravest first",
     ]
-    assert lines[6:] == ["", "More: `open DROP`, `groups show ID`, `leaderboard`"]
+    more = ("open DROP", "groups show ID", "leaderboard")
+    assert lines[6:] == ["", "More:", *(f"  evaluation-assets {each} --home {evaluated}" for each in more)]
     assert re.fullmatch(r"As a page, with a search of runs: file:///\S+/reports/index.html\n", done.stderr)
 
 
@@ -66,11 +67,11 @@ def test_the_overview_lists_ten_drops(tmp_path: Path) -> None:
     assert command("evaluate", "--all", "--quiet", home=tmp_path).returncode == 0
     said = command("overview", home=tmp_path).stdout
     assert said.startswith("12 drops, the newest first\n") and "  and 2 more; the page lists all\n" in said
-    assert "its file is gone" not in said and "`delete DROP`" not in said
+    assert "its file is gone" not in said and "delete DROP" not in said
     (tmp_path / "drops" / "support" / "night11.jsonl").unlink()
     lines = command("overview", home=tmp_path).stdout.splitlines()
     (gone,) = [line for line in lines if "its file is gone" in line]
-    assert lines[-1].endswith(", `delete DROP`")
+    assert lines[-1] == f"  evaluation-assets delete DROP --home {tmp_path}"
     assert gone.startswith("  support/night11 ") and len(gone) <= 80
 
 

@@ -261,7 +261,7 @@ def test_what_endpoints_do_not_say_is_unknown_on_the_terminal(tmp_path: Path, se
     (tmp_path / "d.jsonl").write_bytes(drop_of(1))
     done = cli("evaluate", tmp_path / "d.jsonl", "--home", tmp_path, "--yes")
     (line,) = [line for line in done.stdout.splitlines() if "model call" in line]
-    asked, failed = line.split("; ")
+    _, asked, failed = line.split("; ")
     assert asked.endswith("model calls, tokens unknown, cost unknown") and " 0 model calls" not in asked
     assert re.fullmatch(r"\d+ verdicts failed", failed)
 

@@ -30,6 +30,7 @@ from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, SpanExportResult
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
+from evaluation_assets.core.system.commands import installing
 from evaluation_assets_tests.receiving import ROOT, Receiver, document, receiving, span
 
 TOKEN = "a-token-for-tests-0123456789"
@@ -360,7 +361,7 @@ def test_without_the_extra_it_says_what_to_install(tmp_path: Path) -> None:
     done = command("--home", str(tmp_path), "--port", "0", code=code)
     assert (done.returncode, done.stderr) == (
         2,
-        "evaluation-assets: `receive` needs an extra package: pip install 'evaluation-assets[receive]'\n",
+        f"evaluation-assets: `receive` needs extra packages: {installing('receive')}\n",
     )
 
 

@@ -17,6 +17,22 @@ def test_ticks_that_say_nothing_new_are_left_out() -> None:
     assert list(news(said)) == [_NONE, _OTHER, _WAITS, _RUN, _NONE, _ERROR, _ERROR]
 
 
+def test_what_a_first_start_says_of_itself_is_left_out() -> None:
+    daemon = _AT.replace("SensorDaemon", "EventLogConsumerDaemon").replace("INFO", "WARNING")
+    skipped = (
+        "notify_failure_groups skipped: EVALUATION_NOTIFY_URL is not set; no notifications are sent",
+        "parts_of_big_drops skipped: no parts to judge",
+        "lost_runs skipped: 0 runs in progress, none lost",
+        "notify_failures skipped: Initiating notify_failures. Set cursor to RunStatusSensorCursor(record_id=-1)",
+    )
+    said = [
+        f"{_AT}Instance is configured with the following daemons: ['AssetDaemon']\n",
+        f"{daemon}No cursor for event type DagsterEventType.RUN_FAILURE, ignoring older events\n",
+        *(f"{_AT}Sensor {each}\n" for each in skipped),
+    ]
+    assert list(news([*said, _NONE, _OTHER])) == [_NONE, _OTHER]
+
+
 _STEP = "2026-01-01 12:00:00 +0000 - dagster - ERROR - evaluate - 1234 - evaluate_drop - STEP_FAILURE - failed.\n"
 _FAILED = "2026-01-01 12:00:00 +0000 - dagster - ERROR - evaluate - 1234 - RUN_FAILURE - failed.\n"
 _FRAMES = ["\n", "Stack Trace:\n", '  File "step.py", line 1, in step\n', "    raise\n", "\n"]

@@ -7,6 +7,7 @@ from typing import Any
 
 import yaml
 
+from evaluation_assets.core.system.commands import installing
 from evaluation_assets_tests.conftest import command, command_of_its_own, record
 
 
@@ -95,4 +96,4 @@ def test_a_missing_client_is_one_sentence_with_the_command(tmp_path: Path) -> No
     done = command_of_its_own("sources", "pull", home=home, PYTHONPATH=str(tmp_path / "absent"))
     assert done.returncode == 1
     (line,) = done.stderr.splitlines()
-    assert line.endswith("prod: mlflow needs an extra package: pip install 'evaluation-assets[mlflow]'")
+    assert line.endswith(f"prod: mlflow needs an extra package: {installing('mlflow')}")

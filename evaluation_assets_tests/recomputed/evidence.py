@@ -19,7 +19,7 @@ from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.traces.formats.base import Rejection
 from evaluation_assets.core.traces.formats.registry import read_trajectories
 from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
-from evaluation_assets.core.traces.trajectories.model import Source
+from evaluation_assets.core.traces.trajectories.model import Source, Usage
 from evaluation_assets_tests.recomputed.run_rows import RunReader, RunRows
 from evaluation_assets_tests.recomputed.task_means import TaskMeans
 
@@ -49,6 +49,7 @@ class Origin:
     has_answer: bool
     clips: tuple[Clip, ...]
     source: Source | None
+    usage: Usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +112,8 @@ class Evidence:
             repairs += len(kept.repairs)
             clips = tuple(replace(clip, content="") for clip in clips_of(kept, types))
             answered = bool(kept.final_answer)
-            origins.append(Origin(kept.id, kept.task_id, kept.success, len(kept.calls), answered, clips, kept.source))
+            of_run = kept.id, kept.task_id, kept.success, len(kept.calls), answered, clips, kept.source
+            origins.append(Origin(*of_run, kept.usage or Usage()))
         judges = tuple(judge["judge"] for judge in report["judges"])
         return cls(
             drop=found,

@@ -205,6 +205,22 @@ class _Figures:
             "scored_clips": sum(bool(known_of(self._clips[clip].values())) for clip in clips),
         }
         yield from at_place(("drop",), totals)
+        yield from at_place(("drop", "agent_use"), self._agent_use())
+
+    def _agent_use(self) -> dict[str, Value]:
+        origins = self._evidence.origins
+        used = [origin.usage for origin in origins]
+        pairs = [known_of((each.input_tokens, each.output_tokens)) for each in used]
+        costs = known_of(each.cost_usd for each in used)
+        return {
+            "n_runs": len(origins),
+            "calls": sum(origin.n_tool_calls for origin in origins),
+            "n_counted": sum(map(bool, pairs)),
+            "tokens": sum(map(sum, pairs)) if any(pairs) else None,
+            "n_priced": len(costs),
+            "cost_usd": sum(costs) if costs else None,
+            "is_list_price": any(each.is_list_price for each in used),
+        }
 
     def _outcomes(self) -> Figures:
         evidence = self._evidence

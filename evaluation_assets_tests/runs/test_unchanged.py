@@ -274,8 +274,8 @@ def test_a_drop_that_cannot_be_read_is_run_once(tmp_path: Path) -> None:
     assert evaluate(str(file), home=home) == (2, "", False)
     done = command("evaluate", "--all", home=home)
     assert (done.returncode, done.stdout) == (0, "")
-    assert "1 drop could not be read, and did not change since: d; `evaluate DROP` says why; " in done.stderr
-    assert f"else remove them from {home / 'drops'}\n" in done.stderr
+    assert "1 drop could not be read, and did not change since: d; remove them from " in done.stderr
+    assert f"remove them from {home / 'drops'}, or see why: evaluation-assets evaluate DROP --home " in done.stderr
     (home / "drops" / "d.jsonl").write_text("still no trajectories")
     assert evaluate("--all", home=home) == (2, "", True)
 

@@ -1,6 +1,7 @@
 """The complete report of a drop, including its suite: gate, history, ranks."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any
 
 from upath import UPath
 
@@ -25,6 +26,7 @@ from evaluation_assets.core.pipeline.checks.gating import regression_gate
 from evaluation_assets.core.pipeline.checks.names import REGRESSION_GATE
 from evaluation_assets.core.pipeline.drop_groups import DropGroups, drop_groups
 from evaluation_assets.core.pipeline.settings import Settings
+from evaluation_assets.core.report.agent_use import AgentUse
 from evaluation_assets.core.report.covered_tables import cover_of, covered
 from evaluation_assets.core.report.drop_tables import DropTables
 from evaluation_assets.core.report.failure_groups.failure_group_report import failure_groups_summary
@@ -77,7 +79,7 @@ def drop_report(
         update={
             "held_back": _held_back(report.judges, settings.sensors.budget_usd_per_day),
             "failure_groups": None if groups is None else failure_groups_summary(groups, _shown(own)),
-            "participants": _participants(own),
+            **_participation(own),
             "failed_checks": _failed_checks(own, scorers.judges, gate, settings),
             "history": trends(history, history_links(home, sidecar.suite, history, damaged.append)),
             "previous_drop": previous,
@@ -103,11 +105,18 @@ def _shown(own: DropTables) -> set[str]:
     return set(own.preprocessed.values("trajectory_id"))
 
 
-def _participants(own: DropTables) -> dict[str, str]:
+def _participation(own: DropTables) -> dict[str, Any]:
+    """The fields of a report on its agents: who they are, and what they called and cost."""
+    participants, use = Participants(), AgentUse()
+    for row in own.preprocessed.rows(["trajectory", "n_tool_calls"]):
+        header = header_of(row)
+        participants.add(header.agents)
+        use = use.with_run(row["n_tool_calls"], header.usage)
+    return {"participants": _named(participants), "agent_use": use}
+
+
+def _named(participants: Participants) -> dict[str, str]:
     """Agent, version and model, as the report may show them; `agents`, `versions` where trajectories have several."""
-    participants = Participants()
-    for row in own.preprocessed.rows(["trajectory"]):
-        participants.add(header_of(row).agents)
     agreed = participants.agreed()
     if "agent" not in agreed and participants.names:
         return {**agreed, "agents": first_of(participants.names, _NAMED)}

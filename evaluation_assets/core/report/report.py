@@ -4,6 +4,7 @@ from evaluation_assets.core.gating.outcome import GateOutcome
 from evaluation_assets.core.intake.sidecar import Sidecar
 from evaluation_assets.core.judging.rubrics.model import load_rubrics
 from evaluation_assets.core.models.providers.capabilities import PROVIDERS
+from evaluation_assets.core.report.agent_use import AgentUse
 from evaluation_assets.core.report.failure_groups.failure_group_report import FailureGroupsSummary
 from evaluation_assets.core.report.findings.process_summary import ProcessSummary
 from evaluation_assets.core.report.gate.score_history import Trend
@@ -295,7 +296,7 @@ class DropReport(Frozen):
     `held_back` what the limit for the day kept the judges from.
     `damaged_tables` are files of other drops of the suite that could not be read; the history excludes these drops.
     `previous_drop` is the drop of the suite that was evaluated before. `participants` are agent, version and model
-    according to the trajectories, where all of them agree.
+    according to the trajectories, where all of them agree. `agent_use` is `None` in reports of earlier versions.
     """
 
     drop: str
@@ -309,6 +310,7 @@ class DropReport(Frozen):
     participants: dict[str, str] = {}
     comparability: dict[str, str]
     reading: ImportSummary
+    agent_use: AgentUse | None = None
     drawn: str | None = None
     held_back: str | None = None
     records: Records

@@ -7,6 +7,7 @@ from typing import Literal
 from evaluation_assets.core.judging.score_map import ScoreMap
 from evaluation_assets.core.scoring.intervals import clustered, half_width
 from evaluation_assets.core.scoring.reliability import cohen_kappa, kappa_difference, kappa_interval
+from evaluation_assets.core.system.commands import program
 from evaluation_assets.core.system.configuration import Section
 from evaluation_assets.core.text.user_error import UserError
 from evaluation_assets.core.traces.trajectories.identity import digest
@@ -78,9 +79,7 @@ def check_labels(labels: Sequence[float], tasks: Sequence[str]) -> None:
     Raises:
         TooFewLabels: one has not.
     """
-    what_to_do = (
-        f"Label about {2 * LEAST_LABELS} trajectories of {2 * LEAST_TASKS + 4} tasks: evaluation-assets review DROP"
-    )
+    what_to_do = f"Label about {2 * LEAST_LABELS} trajectories of {2 * LEAST_TASKS + 4} tasks: {program()} review DROP"
     if not labels:
         raise TooFewLabels(f"no trajectory that this judge can be asked about is labelled. {what_to_do}")
     for is_deciding in (False, True):

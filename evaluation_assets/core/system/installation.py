@@ -14,6 +14,7 @@ from upath import UPath
 
 from evaluation_assets.core.lake.stored import Stored
 from evaluation_assets.core.lake.tables import TABLES
+from evaluation_assets.core.system.commands import program
 from evaluation_assets.core.system.configuration import InvalidConfiguration
 from evaluation_assets.core.system.file_locks import locked
 from evaluation_assets.core.system.regular_files import is_local, is_of_the_system
@@ -65,7 +66,7 @@ class Installation:
 
     def command(self, *words: str) -> str:
         """A command of evaluation-assets for this installation, quoted for a shell."""
-        return shlex.join(["evaluation-assets", *words, "--home", str(self.root)])
+        return shlex.join([program(), *words, "--home", str(self.root)])
 
     @property
     def problem(self) -> str | None:

@@ -15,6 +15,7 @@ from evaluation_assets.core.intake.sources.settings import (
 )
 from evaluation_assets.core.intake.sources.store import StoreError, TraceStore
 from evaluation_assets.core.intake.sources.stores.files import open_files
+from evaluation_assets.core.system.commands import installing
 from evaluation_assets.core.system.installation import Installation
 
 _HERE = "evaluation_assets.core.intake.sources.stores"
@@ -52,7 +53,5 @@ def open_store(settings: SourceSettings, home: Installation) -> TraceStore:
     except ImportError as problem:
         if extra is None or (problem.name or "").startswith("evaluation_assets"):
             raise
-        raise StoreError(
-            f"{settings.type} needs an extra package: pip install 'evaluation-assets[{extra}]'"
-        ) from problem
+        raise StoreError(f"{settings.type} needs an extra package: {installing(extra)}") from problem
     return opened.open_store(settings)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 
 from evaluation_assets.core.judging.evaluators.settings import Package
+from evaluation_assets.core.system.commands import installing
 from evaluation_assets.core.text.user_error import UserError
 
 
@@ -39,6 +40,5 @@ def installed_version(package: Package) -> str:
         return version(known.distribution)
     except PackageNotFoundError:
         raise InvalidEvaluator(
-            f"the package {known.distribution} is not installed; install it with: "
-            f"pip install 'evaluation-assets[{known.extra}]'"
+            f"the package {known.distribution} is not installed; install it with: {installing(known.extra)}"
         ) from None

@@ -21,7 +21,7 @@ REVIEW_QUEUE = Table(
         Column(
             "detail",
             TEXT,
-            "Violated constraints, the failed test case, grave findings, the predicted outcome, and low scores that "
+            "Violated constraints, the failed test case, HIGH findings, the predicted outcome, and low scores that "
             "need no judge; empty if none.",
         ),
         Column(

@@ -10,6 +10,7 @@ from evaluation_assets.core.models.addresses import secrets_in_query, split_pass
 from evaluation_assets.core.models.errors import ProviderError
 from evaluation_assets.core.models.providers.base import Provider
 from evaluation_assets.core.models.providers.capabilities import Capabilities
+from evaluation_assets.core.system.commands import installing
 
 if TYPE_CHECKING:
     from evaluation_assets.core.models.providers.openai_chat import OpenAIChat
@@ -178,6 +179,6 @@ def _google_token() -> Callable[[], Awaitable[str]]:
     try:
         from evaluation_assets.core.models.providers.google_cloud import AccessToken, credentials
     except ImportError:
-        message = "models on Vertex need the extra: pip install 'evaluation-assets[vertex]'"
+        message = f"models on Vertex need an extra package: {installing('vertex')}"
         raise ProviderError("auth", message, retryable=False) from None
     return AccessToken(credentials())

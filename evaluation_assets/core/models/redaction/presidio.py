@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Self
 from pydantic import Field, model_validator
 
 from evaluation_assets.core.models.redaction.kinds import Span
+from evaluation_assets.core.system.commands import installing
 from evaluation_assets.core.system.configuration import Section
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ class PresidioSettings(Section):
     @model_validator(mode="after")
     def _is_installed(self) -> Self:
         if find_spec("presidio_analyzer") is None:
-            raise ValueError("presidio needs the extra: pip install 'evaluation-assets[presidio]'")
+            raise ValueError(f"presidio needs an extra package: {installing('presidio')}")
         if self.model is not None and not Path(self.model).is_dir() and not _is_package(self.model):
             raise ValueError(f"the spaCy model {self.model} is not installed: python -m spacy download {self.model}")
         if "EMAIL_ADDRESS" in self.entities:

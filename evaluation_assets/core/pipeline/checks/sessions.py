@@ -13,7 +13,7 @@ MIN_JUDGED = 0.9
 """Minimum share of responses that must be judged."""
 
 MIN_COORDINATION = LOW
-"""Mean coordination of sessions with several agents."""
+"""Mean coordination score of sessions with several agents below which the check warns."""
 
 
 def sessions_judged(analyses: Stored, asked: Callable[[str], bool] = lambda _: True) -> Finding:
@@ -54,14 +54,16 @@ def unauthorised_calls(analyses: Stored) -> Finding:
 
 def coordinated(analyses: Stored) -> Finding:
     """Whether agents work together well enough. Sessions of one agent have no coordination."""
-    rows = _of_the_panel(analyses, ["coordination_score"])
-    scores = [row["coordination_score"] for row in rows if row["coordination_score"] is not None]
-    mean = fmean(scores) if scores else None
+    rows = _of_the_panel(analyses, ["session_id", "coordination_score"])
+    scores = {row["session_id"]: row["coordination_score"] for row in rows if row["coordination_score"] is not None}
+    mean = fmean(scores.values()) if scores else None
     return Finding(
         mean is None or mean >= MIN_COORDINATION,
         "No session has several agents."
         if mean is None
-        else f"Mean coordination over {counted(len(scores), 'session')} is {mean:.3f} (minimum {MIN_COORDINATION}).",
+        else f"How well agents keep to their roles and pass on what they learn is scored {mean:.3f}, 0 to 1, over "
+        f"{counted(len(scores), 'session')}; below {MIN_COORDINATION} this warns. Lowest: "
+        f"{min(scores, key=lambda session: scores[session])}; the report's section Sessions says what to change.",
         {"sessions": len(scores), **({} if mean is None else {"coordination": mean})},
         "warn",
     )

@@ -9,9 +9,9 @@ from evaluation_assets.core.text.counted import counted, percent
 
 NOT_FITTED = (
     "The cascade is not fitted, so its errors have no bound and every judge is asked about everything. Label some "
-    "runs and start: evaluation-assets cascade fit DROP..."
+    "runs and start:"
 )
-"""What is said where there is no cascade.json."""
+"""What is said where there is no cascade.json, before the command."""
 
 
 def promise_lines(cascade: FittedCascade) -> Iterator[str]:

@@ -127,7 +127,9 @@ class FindingsSummary(Frozen):
         named = [f"{kinds_title(kind)} in {runs:,}" for kind, runs in list(self.of_failed.items())[:_REASONS]]
         if (others := len(self.of_failed) - _REASONS) > 0:
             named.append(counted(others, "other kind"))
-        return ", ".join([*named, *([f"nothing grave in {self.failed_without:,}"] if self.failed_without else [])])
+        if self.failed_without:
+            named.append(f"nothing HIGH or MEDIUM in {self.failed_without:,}")
+        return ", ".join(named)
 
     @property
     def of_runs(self) -> str:
@@ -136,7 +138,7 @@ class FindingsSummary(Frozen):
 
     @property
     def text(self) -> str:
-        """The most frequent grave kinds: `in 3 of 16 runs: Loop (2 runs), Cut off (1 run), 1 other kind`.
+        """The most frequent kinds, as in `in 3 of 16 runs: Loop (2 runs), Cut off (1 run), 1 other kind`.
 
         The runs of a kind are those that have it with more than LOW, if any kind has such runs.
         """
@@ -152,10 +154,10 @@ class FindingsSummary(Frozen):
 
     @property
     def in_failed(self) -> str:
-        """In how many failed runs something grave was found; empty if none failed, or all."""
+        """In how many failed runs HIGH or MEDIUM findings are; empty if none failed, or all."""
         if not 0 < self.failed < self.n_runs:
             return ""
-        return f", grave ones in {self.failed - self.failed_without:,} of {counted(self.failed, 'failed run')}"
+        return f", HIGH or MEDIUM ones in {self.failed - self.failed_without:,} of {counted(self.failed, 'failed run')}"
 
 
 @dataclass(slots=True)

@@ -8,6 +8,7 @@ from pydantic import Field, model_validator
 from evaluation_assets.core.models.addresses import Address
 from evaluation_assets.core.models.allowed_hosts import refusal_of
 from evaluation_assets.core.models.redaction.settings import OwnRedaction
+from evaluation_assets.core.system.commands import installing
 from evaluation_assets.core.system.configuration import Section, VariableName
 from evaluation_assets.core.traces.prices import Price
 
@@ -57,7 +58,7 @@ class EmbeddingSettings(Section):
     @model_validator(mode="after")
     def _can_be_used(self) -> Self:
         if self.provider == "local" and find_spec("model2vec") is None:
-            raise ValueError("local embeddings need the extra: pip install 'evaluation-assets[embeddings]'")
+            raise ValueError(f"local embeddings need an extra package: {installing('embeddings')}")
         if self.provider == "openai" and (refusal := refusal_of(self.base_url)):
             raise ValueError(refusal)
         return self

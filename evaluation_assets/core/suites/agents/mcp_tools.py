@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TextIO
 from pydantic import Field, model_validator
 
 from evaluation_assets.core.suites.agents.tools import InvalidTool, ToolError, ToolUnreachable, as_text
+from evaluation_assets.core.system.commands import installing
 from evaluation_assets.core.system.configuration import Section, VariableName
 from evaluation_assets.core.text.masking import Mask
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Tool, json_object
@@ -92,7 +93,7 @@ def check_installed(servers: Sequence[McpServer]) -> None:
         InvalidTool: there are servers, but the SDK is not installed.
     """
     if servers and importlib.util.find_spec("mcp") is None:
-        raise InvalidTool("MCP servers need the MCP SDK: pip install 'evaluation-assets[mcp]'")
+        raise InvalidTool(f"MCP servers need the MCP SDK: {installing('mcp')}")
 
 
 @asynccontextmanager

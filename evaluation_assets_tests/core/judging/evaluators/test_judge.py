@@ -157,7 +157,7 @@ def test_the_version_covers_package_metric_arguments_and_model(
 def test_a_missing_package_names_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     gone = packages.PACKAGES["autoevals"].__class__("a-package-that-is-not-there", "autoevals")
     monkeypatch.setattr(packages, "PACKAGES", {"autoevals": gone})
-    with pytest.raises(InvalidPanel, match=r"is not installed; .* pip install 'evaluation-assets\[autoevals\]'"):
+    with pytest.raises(InvalidPanel, match=r"is not installed; .* -m pip install 'autoevals"):
         panel(None, FACTUALITY)
 
 

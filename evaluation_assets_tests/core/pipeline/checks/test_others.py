@@ -97,6 +97,7 @@ def test_only_sessions_of_several_agents_are_coordinated(tmp_path: Path) -> None
     assert coordinated(analyses(tmp_path, {"coordination_score": 0.9}, {"coordination_score": None})).passed
     found = coordinated(analyses(tmp_path, {"coordination_score": 0.1}))
     assert (found.passed, found.severity, found.metadata) == (False, "warn", {"sessions": 1, "coordination": 0.1})
+    assert "keep to their roles" in (found.description or "") and "section Sessions" in (found.description or "")
 
 
 def results(folder: Path, *rows: tuple[str, str | None, bool | None], least: float = 0.5) -> Stored:

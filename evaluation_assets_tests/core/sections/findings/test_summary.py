@@ -107,7 +107,7 @@ def test_runs_to_look_at_have_the_most_grave_kinds() -> None:
 def test_what_was_found_in_failed_runs() -> None:
     rows = [row("a", "cut_off", "HIGH"), row("b", "cut_off", "HIGH"), row("b", "loop", "MEDIUM")]
     found = summary(*rows, row("c", "repeated_call", "LOW"), row("d", "refusal", "HIGH"), failed="abc")
-    assert (found.failed, found.reasons) == (3, "Cut off in 2, Loop in 1, nothing grave in 1")
+    assert (found.failed, found.reasons) == (3, "Cut off in 2, Loop in 1, nothing HIGH or MEDIUM in 1")
 
 
 def test_the_order_of_kinds_does_not_depend_on_that_of_the_runs() -> None:
@@ -127,7 +127,7 @@ def test_findings_in_one_line_are_the_most_frequent_grave_kinds() -> None:
     looped = [row(run, "loop", "MEDIUM") for run in "ab"]
     assert summary(*doubted, *looped).text.endswith("Loop (2 runs), User correction (1 run)")
     other = summary(row("a", "loop", "MEDIUM"), failed="b")
-    assert other.text == "in 1 of 5 runs of 4 tasks, grave ones in 0 of 1 failed run: Loop (1 run)"
+    assert other.text == "in 1 of 5 runs of 4 tasks, HIGH or MEDIUM ones in 0 of 1 failed run: Loop (1 run)"
 
 
 def test_the_drop_before_is_compared_only_if_the_same_detectors_searched_it() -> None:

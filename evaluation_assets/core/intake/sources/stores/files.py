@@ -13,6 +13,7 @@ from evaluation_assets.core.intake.drops import InvalidDrop, as_one
 from evaluation_assets.core.intake.sources.drops import file_id
 from evaluation_assets.core.intake.sources.settings import BucketSettings, FolderSettings, without_credentials
 from evaluation_assets.core.intake.sources.store import StoreError, Trace, Wanted
+from evaluation_assets.core.system.commands import installing
 from evaluation_assets.core.system.regular_files import is_inside, is_local
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
@@ -71,7 +72,7 @@ class FileStore:
             raise
         except ImportError as problem:
             extra = _EXTRAS.get(self._root.protocol)
-            how = f"pip install 'evaluation-assets[{extra}]'" if extra else str(problem)
+            how = installing(extra) if extra else str(problem)
             raise StoreError(f"{self._root.protocol} needs an extra package: {how}") from problem
         except Exception as problem:
             if is_local(self._root) and not isinstance(problem, OSError):

@@ -6,6 +6,12 @@ export function command(...words) {
   return ["evaluation-assets", ...words, ...(home === null ? [] : ["--home", home])].map(quoted).join(" ");
 }
 
+/** A folder of the home folder, as a path where that is known. */
+export function folder(name) {
+  const home = homeOfPage();
+  return home === null ? `${name}/ of the home folder` : `${home}/${name}/`;
+}
+
 /** Write the commands that the page has without any script whole. */
 export function writeCommands() {
   for (const code of document.querySelectorAll("code[data-command]")) code.textContent = command(...code.dataset.command.split(" "));

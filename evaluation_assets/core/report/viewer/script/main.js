@@ -2,7 +2,7 @@
 
 import { address, addressOf } from "./address.js";
 import { isInside, readIndex } from "./archive.js";
-import { writeCommands } from "./commands.js";
+import { command, folder, writeCommands } from "./commands.js";
 import { attachChanges, showComparison } from "./compare.js";
 import { deskState, isServed, readDesk } from "./desk.js";
 import { count, counted, element, fill } from "./dom.js";
@@ -149,7 +149,7 @@ function showLabelsView() {
     element("p", {}, `Labels in this browser: ${count(labelled())} of ${counted(index.rows.length, "run")}${labelledClips() > 0 ? `, ${counted(labelledClips(), "clip")}` : ""}.`),
     isServed() && element("p", { role: "status" }, `Labels are written to ${desk.file} as you give them. ${deskState()}`),
     element("p", {}, element("label", { for: "annotator" }, "Your name "), annotator, " ", element("button", { type: "button", id: "download-labels", onclick: download }, "Download labels")),
-    element("p", { class: "note" }, "Put the file into the folder labels/ of the installation. The next overview run compares the judges with it."),
+    element("p", { class: "note" }, "Put the file into ", element("code", {}, folder("labels")), ". Compare the judges with it: ", element("code", {}, command("judges"))),
   );
 }
 

@@ -1,6 +1,8 @@
 // The review queue: which trajectories a person labels, in an order that no score has a part in.
 
 import { address, addressOf } from "./address.js";
+import { command } from "./commands.js";
+import { isServed } from "./desk.js";
 import { count, element, fill, name } from "./dom.js";
 import { labelOf } from "./labels.js";
 
@@ -8,7 +10,7 @@ const REASONS = {
   violation: "violates a constraint",
   unscored: "no judge scored it",
   failed_case: "failed its test case",
-  finding: "has a grave finding",
+  finding: "has a HIGH finding",
   likely_failure: "claims success, and has likely failed",
   undecided: "no stage of the cascade decided",
   low: "low score",
@@ -17,11 +19,13 @@ const REASONS = {
   random: "drawn at random",
 };
 
+let dropOfQueue = null;
 let queue = [];
 let reasons = new Map();
 
 /** Take the queue of the report. */
 export function openReview(index, byId) {
+  dropOfQueue = index.drop;
   reasons = new Map(index.queue);
   queue = index.queue.map(([id]) => byId.get(id)).filter(Boolean);
 }
@@ -55,6 +59,7 @@ export function showReview(container) {
     element("h1", {}, "Review queue"),
     element("p", {}, queue.length === 0 ? "The queue is empty." : `${count(done)} of ${count(queue.length)} are labelled. `, next && element("a", { href: reviewAddress(next.id), id: "next-review" }, done === 0 ? "Start with the first" : "Go on with the next")),
     element("p", { class: "note" }, "Scores, outcomes and reasons are hidden until you have labelled a trajectory."),
+    !isServed() && element("p", { class: "note" }, "Labels stay in this browser until you download them. To write them into the home folder as you give them: ", element("code", {}, command("review", dropOfQueue))),
     queue.length > 0 && element("div", { class: "scroll" }, element("table", { class: "runs" }, element("thead", {}, element("tr", {}, ["Run", "Your label", "Why it is in the queue"].map((title) => element("th", { scope: "col" }, title)))), element("tbody", {}, queue.map(queueRow)))),
   );
 }
