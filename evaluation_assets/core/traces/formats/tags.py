@@ -22,6 +22,9 @@ from evaluation_assets.core.traces.trajectories.model import Repair, RepairActio
 
 REASONING = ("think", "sub_task_think")
 RESULT = "result"
+INFORMATION = "information"
+"""What a search gives back to models that Search-R1 trained; a result where it stands behind a call."""
+
 ANSWER = "answer"
 MARKERS = frozenset({"execute_tools", "parallel", "sequential"})
 JSON_CALL = "tool_call"
@@ -137,7 +140,7 @@ class _Reader:
 
     def blocks(self) -> Iterator[Block]:
         """The structural blocks in order."""
-        text, position = self.text, 0
+        text, position, kind = self.text, 0, ""
         while (tag := _TAG.search(text, position)) is not None:
             closing, name = tag.groups()
             start, position = tag.span()
@@ -158,7 +161,7 @@ class _Reader:
             if name in REASONING:
                 end = self._end(name, start, position, self._executed)
                 kind = "thought"
-            elif name == RESULT:
+            elif name == RESULT or (name == INFORMATION and kind == "call"):
                 end = self._end(name, start, position, self._next_thought)
                 end = self._extend_over_stray_closings(end)
                 kind = "result"
@@ -289,7 +292,7 @@ class _Reader:
             if following is None or following[1]:
                 answered = False
                 break
-            if following[2] == RESULT:
+            if following[2] in (RESULT, INFORMATION):
                 answered = True
                 break
             name, inner = following[2], following.end()

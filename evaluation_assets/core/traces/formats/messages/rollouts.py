@@ -18,6 +18,8 @@ _TEXTS = ("input", "output")
 _READ = (*_TEXTS, "score", "gts", "step", "acc")
 _USER, _AGENT = "user\n", "\nassistant\n"
 _RESULT = f"{_USER}<tool_response>"
+_MARKS = re.compile(r"<\|im_start\|>(\w+)\n|<\|im_end\|>\n?")
+"""The tokens of a template, where the texts were decoded with them."""
 _SYSTEM = re.compile(r"system\n(.*?)\n(?=user\n)", re.DOTALL)
 
 
@@ -33,6 +35,7 @@ def rollout_record(data: JsonObject) -> JsonObject:
 
     The score is the outcome, unless the function that rewards also says whether the answer is right.
     """
+    data = {**data, **{name: _MARKS.sub(_role, data[name]) for name in _TEXTS}}
     system = _SYSTEM.match(data["input"])
     prompt = data["input"] if system is None else data["input"][system.end() :]
     if prompt.startswith(_USER) and _AGENT in prompt:
@@ -69,6 +72,10 @@ def _messages(text: str) -> list[JsonObject]:
             messages.append(_message("user", answer[end + len(_USER) :]))
         said = []
     return messages
+
+
+def _role(mark: re.Match[str]) -> str:
+    return "\n" * (mark.start() > 0) + f"{mark[1]}\n" if mark[1] else ""
 
 
 def _message(role: str, content: str) -> JsonObject:

@@ -4,7 +4,7 @@ Hermes and Qwen models write `<tool_call>` elements with JSON and are given `<to
 and ms-swift have calls as messages from `function_call` and with the role `tool_call`. Terminus, the agent of Terminal-
 Bench, answers with an object of commands that are typed into a terminal, and is given what it then shows. mini-SWE-
 agent has one command in a fence of its own. `fenced_code` reads the code that gptme runs, `react_texts` the actions of
-agents in the manner of ReAct, `token_calls` calls in special tokens.
+agents in the manner of ReAct, `token_calls` calls in special tokens, `answered_elements` calls with their results.
 """
 
 import re
@@ -12,6 +12,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from evaluation_assets.core.traces.formats.messages.answered_elements import (
+    has_answered_elements,
+    with_answered_elements,
+)
 from evaluation_assets.core.traces.formats.messages.bare_calls import (
     bare_calls,
     is_call_alone,
@@ -75,6 +79,8 @@ def with_written_calls(messages: list[Any]) -> WrittenMessages:
     """Convert messages in which a model writes its calls; others are given back as they are."""
     if is_of_smolagents(messages):
         return WrittenMessages(list(with_calls(messages)))
+    if has_answered_elements(messages):
+        messages = list(with_answered_elements(messages))
     if any(_has_call(message) for message in messages):
         unread = sum(_begun(message) > len(_written(message).calls) for message in messages)
         return WrittenMessages([piece for message in messages for piece in _tagged(message)], unread=unread)
