@@ -12,6 +12,7 @@ from typing import Any
 
 from evaluation_assets.core.traces.formats.conversation import run_of
 from evaluation_assets.core.traces.formats.messages.acts import ARGUMENTS, RESULTS, THOUGHTS
+from evaluation_assets.core.traces.formats.messages.answered_questions import RETRIEVED
 from evaluation_assets.core.traces.formats.untyped import decoded, first_text, list_in
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
@@ -25,11 +26,6 @@ _THOUGHT = tuple(name for each in THOUGHTS for name in (each, f"{each}s"))
 
 _ASKED = ("question", "user_input", "query", "input", "user_query", "prompt", "task", "instruction")
 _ANSWERED = ("answer", "response", "actual_output", "output", "generated_answer", "model_answer", "final_answer")
-_CONTEXTS = (
-    "contexts", "retrieved_contexts", "retrieval_context", "retrieved_documents", "retrieved_docs", "retrieved_chunks",
-    "source_documents", "retrieved_passages",
-)  # fmt: skip
-"""What was retrieved. The `context` of a question is mostly given with it, in data sets."""
 _TOOL = ("tool", "tool_name", "toolName", "function_name")
 _NUMBERED = ("step", "step_number", "step_id", "step_index", "index", "turn")
 
@@ -40,7 +36,7 @@ def with_steps(data: JsonObject) -> JsonObject:
     answered = next((name for name in _ANSWERED if first_text(data, name)), None)
     if asked is None or answered is None or "role" in data or "messages" in data:
         return _with_paired(data)
-    shown = next((name for name in _CONTEXTS if isinstance(decoded(data.get(name)), list)), None)
+    shown = next((name for name in RETRIEVED if isinstance(decoded(data.get(name)), list)), None)
     lists = (value for name, value in data.items() if name != shown and isinstance(value, list))
     if any(isinstance(item, dict) for value in lists for item in value):
         return _with_paired(data)

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from evaluation_assets.core.traces.formats.messages.answered_questions import answered_question
 from evaluation_assets.core.traces.formats.messages.chat import role_of
 from evaluation_assets.core.traces.formats.messages.framework_messages import as_chat_messages, is_of_framework
 from evaluation_assets.core.traces.formats.messages.glaive import glaive_record, is_of_glaive
@@ -78,7 +79,7 @@ def with_messages(data: JsonObject) -> JsonObject:
         asked, said = list_in(data.get(names[0])), _messages_said(data.get(names[1]))
         if any(map(role_of, asked)) and any(map(role_of, said)):
             return {**{key: value for key, value in data.items() if key not in names}, LISTS[0]: [*asked, *said]}
-    return data
+    return answered_question(data) or data
 
 
 def _with_last_said(data: JsonObject, name: str, messages: list[Any]) -> JsonObject:
