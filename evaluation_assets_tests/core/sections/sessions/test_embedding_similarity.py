@@ -212,7 +212,7 @@ def test_a_local_model_that_is_not_there_is_unavailable(tmp_path: Path) -> None:
 
 def test_without_the_extra_the_panel_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "model2vec", None)
-    with pytest.raises(InvalidPanel, match=r"evaluation-assets\[embeddings\]"):
+    with pytest.raises(InvalidPanel, match=r"-m pip install 'model2vec"):
         panel_of({"embeddings": {"provider": "local", "model": "m"}}, "panel.yaml")
 
 
