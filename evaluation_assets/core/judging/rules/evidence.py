@@ -3,7 +3,6 @@
 import ast
 import re
 import unicodedata
-import warnings
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -11,6 +10,7 @@ from itertools import chain
 from evaluation_assets.core.judging.rules.neighbours import following, last_same
 from evaluation_assets.core.judging.rules.seen_addresses import SeenAddresses
 from evaluation_assets.core.suites.calls import CUT_OFF
+from evaluation_assets.core.text.python_source import parsed_module
 from evaluation_assets.core.traces.trajectories.calls import CallKey, call_key
 from evaluation_assets.core.traces.trajectories.growing_words import GrowingWords
 from evaluation_assets.core.traces.trajectories.model import Span, Step, Trajectory
@@ -332,8 +332,7 @@ class CallEvidence:
         if not isinstance(source, str) or not source.strip():
             return None
         try:
-            with warnings.catch_warnings(action="ignore"):
-                return ast.parse(source)
+            return parsed_module(source)
         except SyntaxError as problem:
             return problem
         except (ValueError, RecursionError, MemoryError):

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from evaluation_assets.core.suites.agents.tools import ToolError
+from evaluation_assets.core.text.python_source import parsed_expression
 
 MAX_CHARACTERS = 1000
 MAX_BITS = 4096
@@ -45,7 +46,7 @@ def calculator(expression: str) -> str:
     if len(expression) > MAX_CHARACTERS:
         raise ToolError(f"the expression is longer than {MAX_CHARACTERS} characters")
     try:
-        return str(_value(ast.parse(expression.strip(), mode="eval").body))
+        return str(_value(parsed_expression(expression)))
     except ZeroDivisionError:
         raise ToolError("division by zero") from None
     except (SyntaxError, RecursionError, MemoryError):

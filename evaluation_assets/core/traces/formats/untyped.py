@@ -1,11 +1,11 @@
 """Coerce JSON values of unknown type, for data that is not read field by field (see `unmapped_fields`)."""
 
-import ast
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 import orjson
 
+from evaluation_assets.core.text.python_source import literal
 from evaluation_assets.core.traces.formats.files.json_values import as_json
 from evaluation_assets.core.traces.trajectories.model import JsonObject, json_object
 
@@ -76,7 +76,7 @@ def as_object(value: Any) -> JsonObject | None:
 def printed_value(text: str) -> Any:
     """A value as Python prints it; the text if it is something else. Only literals are parsed, nothing is executed."""
     try:
-        return as_json(ast.literal_eval(text))
+        return as_json(literal(text))
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):  # TypeError: a list as a key, a set
         return text
 

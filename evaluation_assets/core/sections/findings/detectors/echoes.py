@@ -29,6 +29,7 @@ from evaluation_assets.core.sections.findings.evidence.given import Given, Texts
 from evaluation_assets.core.sections.findings.evidence.results import document_of
 from evaluation_assets.core.sections.findings.evidence.values import Value, misreadings, values_in
 from evaluation_assets.core.suites.effects import changes_state
+from evaluation_assets.core.text.python_source import parsed_expression
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Span
 
 _CODE = re.compile(r"(?=[^\W_]*[A-Z\d])[A-Z\d][\w./-]{1,39}")
@@ -289,7 +290,7 @@ def _miscalculated(arguments: JsonObject, result: str) -> Iterator[str]:
         return
     try:
         stated = float(result.strip().replace(",", ""))
-        value = _value_of(ast.parse(expression.strip(), mode="eval").body)
+        value = _value_of(parsed_expression(expression))
     except (ValueError, SyntaxError, ArithmeticError, RecursionError, MemoryError):
         return
     if abs(stated - value) > max(_ROUNDED, abs(value) * _ROUNDED):

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from evaluation_assets.core.text.python_source import parsed_module
 from evaluation_assets.core.traces.formats.envelopes.envelope import Chat, Envelope, plain_message, without
 from evaluation_assets.core.traces.formats.files.json_values import as_json
 from evaluation_assets.core.traces.formats.messages.bare_calls import bare_calls
@@ -28,6 +29,7 @@ _NAMED = re.compile(
 _FIELDS = {"id", "result", "latency", "reasoning_content", _LOG, *_COUNTS}
 _FENCE = re.compile(r"\A\s*```\w*\s*(.*?)\s*```\s*\Z", re.DOTALL)
 _NAME_FIRST = re.compile(r"([\w.]+)\n(\{.*\})", re.DOTALL)
+_DOTTED = re.compile(r"[\w.]+")
 _BROKEN = "Error during inference:"
 _STEP = re.compile(r"step_\d+")
 _STOPPED = "forced to quit"
@@ -130,14 +132,13 @@ def _written_calls(text: str) -> list[JsonObject]:
 def _python_calls(text: str) -> list[JsonObject]:
     """Calls alone or in a list. The text is parsed, never run."""
     try:
-        statements = ast.parse(text).body
+        values = [each.value if isinstance(each, ast.Expr) else each for each in parsed_module(text).body]
+        lists = [value.elts if isinstance(value, ast.List | ast.Tuple) else [value] for value in values]
+        calls = [_python_call(item) if isinstance(item, ast.Call) else None for items in lists for item in items]
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         return []
-    values = [each.value if isinstance(each, ast.Expr) else each for each in statements]
-    calls = [item for value in values for item in (value.elts if isinstance(value, ast.List | ast.Tuple) else [value])]
-    if not all(isinstance(call, ast.Call) and isinstance(call.func, ast.Name | ast.Attribute) for call in calls):
-        return []
-    return [_python_call(call) for call in calls if isinstance(call, ast.Call)]
+    named = [call for call in calls if call is not None and _DOTTED.fullmatch(call["name"]) is not None]
+    return named if len(named) == len(calls) else []
 
 
 def _python_call(call: ast.Call) -> JsonObject:

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any
 
+from evaluation_assets.core.text.python_source import parsed_expression
 from evaluation_assets.core.traces.formats.files.json_values import as_json
 from evaluation_assets.core.traces.formats.untyped import as_object, at, decoded, first_text, list_in
 from evaluation_assets.core.traces.trajectories.model import JsonObject
@@ -145,7 +146,7 @@ def results_of(calls: Sequence[JsonObject], content: str) -> list[JsonObject]:
 def _arguments(text: str) -> JsonObject | None:
     """Arguments with names, as Python writes them; `None` for anything else. Only literals are parsed."""
     try:
-        call = ast.parse(f"f({text.strip()})", mode="eval").body
+        call = parsed_expression(f"f({text.strip()})")
         if not isinstance(call, ast.Call) or call.args or any(given.arg is None for given in call.keywords):
             return None
         return as_json({str(given.arg): ast.literal_eval(given.value) for given in call.keywords})

@@ -19,6 +19,7 @@ from evaluation_assets_tests.third_party import data
 
 RESULTS = FIXTURES / "bfcl_results" / "results.jsonl"
 COUNTS = {"input_token_count": 10, "output_token_count": 5, "latency": 0.5}
+DEEP = ("a" + ".b" * 900 + "(x=1)", "f(x=" + "-" * 900 + "1)", "__import__('os').system('x')")
 PRICE = ("shop.price", {"sku": "A-1", "size": 2}, None)
 
 
@@ -80,7 +81,9 @@ def test_what_is_no_literal_stays_as_it_is_written(tmp_path: Path, answer: str, 
     assert calls_of(run) == [("sort", arguments, None)]
 
 
-@pytest.mark.parametrize("answer", ["It costs 5 (with tax).", "x = price(1)", "price(1) + 2", "[1, 2]", "(" * 9000])
+@pytest.mark.parametrize(
+    "answer", ["It costs 5 (with tax).", "x = price(1)", "price(1) + 2", "[1, 2]", "(" * 9000, *DEEP]
+)
 def test_other_texts_are_answers(tmp_path: Path, answer: str) -> None:
     (run,) = trajectories(written(tmp_path, {"id": "simple_0", "result": answer, **COUNTS}))
     assert (run.calls, run.final_answer) == ([], answer)
