@@ -46,7 +46,9 @@ def test_the_readme_names_commands_that_can_be_typed() -> None:
 
 
 def test_make_help_lists_the_targets() -> None:
-    listed = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    listed = subprocess.run(
+        ["make", "--no-print-directory", "help"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout
     helped = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
     assert [line.split()[0] for line in listed.splitlines()] == helped
     assert "for contributors" in next(line for line in listed.splitlines() if line.startswith("test "))
@@ -54,7 +56,11 @@ def test_make_help_lists_the_targets() -> None:
 
 def test_make_says_what_it_downloads_before_it_starts() -> None:
     steps = subprocess.run(
-        ["make", "--dry-run", "--always-make", "demo"], cwd=ROOT, capture_output=True, text=True, check=True
+        ["make", "--dry-run", "--no-print-directory", "--always-make", "demo"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
     ).stdout
     said = [steps.index(each) for each in ("200 MB to download", "-m venv", "uv pip install", "first start takes")]
     assert said == sorted(said) and "quiet=--quiet" in steps
