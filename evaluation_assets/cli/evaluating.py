@@ -301,13 +301,19 @@ def _warn_of_no_suite(asked: RequestedEvaluation, drops: Sequence[Drop]) -> None
     """Say how a file gets the suite that it would have with its folder, where the installation knows that suite."""
     if asked.name is not None or asked.sessions is not None or asked.quiet:
         return
-    known = {key.split("/", 1)[0] for key in scan(asked.home.drops).drops if "/" in key}
-    known |= {path.stem for path in asked.home.suites.iterdir()}
     without = {drop.key for drop in drops if drop.sidecar().suite is None}
-    for path in filter(Path.is_file, asked.inputs):
-        drop, suite = key_of(path.name), path.resolve().parent.name
+    named = [(key_of(path.name), path.resolve().parent.name) for path in filter(Path.is_file, asked.inputs)]
+    known = {suite for suite in {suite for drop, suite in named if drop in without} if _has_suite(asked.home, suite)}
+    for drop, suite in named:
         if drop in without and suite in known:
             warn(f"{drop}: no suite; --as {suite}/{drop} puts it into suite {suite}")
+
+
+def _has_suite(home: Installation, suite: str) -> bool:
+    """Whether the installation has a file of a suite, or drops below its folder; only then are its drops listed."""
+    if any(path.stem == suite for path in home.suites.iterdir()):
+        return True
+    return (home.drops / suite).is_dir() and any(key.startswith(f"{suite}/") for key in scan(home.drops).drops)
 
 
 def _runs_in(drop: Drop) -> int:

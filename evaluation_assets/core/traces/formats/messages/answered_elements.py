@@ -29,11 +29,6 @@ _ANSWERED = re.compile(rf"\s*<({'|'.join(_RETURNED)})>")
 _ANSWER = "answer"
 
 
-def has_answered_elements(messages: Sequence[Any]) -> bool:
-    """Whether a message of a model has a call with what came back in its text."""
-    return any(role_of(message) == "assistant" and any(_pairs(text_of(message))) for message in messages)
-
-
 def with_answered_elements(messages: Sequence[Any]) -> Iterator[Any]:
     """The messages, of which those with such calls become several: of calls, of tools, and of the answer."""
     for number, message in enumerate(messages):

@@ -12,10 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from evaluation_assets.core.traces.formats.messages.answered_elements import (
-    has_answered_elements,
-    with_answered_elements,
-)
+from evaluation_assets.core.traces.formats.messages.answered_elements import with_answered_elements
 from evaluation_assets.core.traces.formats.messages.bare_calls import (
     bare_calls,
     is_call_alone,
@@ -79,8 +76,7 @@ def with_written_calls(messages: list[Any]) -> WrittenMessages:
     """Convert messages in which a model writes its calls; others are given back as they are."""
     if is_of_smolagents(messages):
         return WrittenMessages(list(with_calls(messages)))
-    if has_answered_elements(messages):
-        messages = list(with_answered_elements(messages))
+    messages = list(with_answered_elements(messages))
     if any(_has_call(message) for message in messages):
         unread = sum(_begun(message) > len(_written(message).calls) for message in messages)
         return WrittenMessages([piece for message in messages for piece in _tagged(message)], unread=unread)
