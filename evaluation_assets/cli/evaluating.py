@@ -311,7 +311,7 @@ def _warn_of_no_suite(asked: RequestedEvaluation, drops: Sequence[Drop]) -> None
 
 def _has_suite(home: Installation, suite: str) -> bool:
     """Whether the installation has a file of a suite, or drops below its folder; only then are its drops listed."""
-    if any(path.stem == suite for path in home.suites.iterdir()):
+    if home.suites.exists() and any(path.stem == suite for path in home.suites.iterdir()):
         return True
     return (home.drops / suite).is_dir() and any(key.startswith(f"{suite}/") for key in scan(home.drops).drops)
 
