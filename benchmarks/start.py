@@ -47,12 +47,13 @@ def call(checkout: Path, arguments: list[str], home: Path) -> Measured:
 
 
 def events_of_last_run(home: Path) -> int | None:
-    """Events in the newest event log, of which Dagster has one for each run."""
-    logs = [path for path in (home / "dagster" / "history" / "runs").glob("*.db") if path.stem != "index"]
-    if not logs:
+    """Events of the newest run."""
+    events = home / "dagster" / "history" / "runs" / "index.db"
+    if not events.exists():
         return None
-    with closing(sqlite3.connect(max(logs, key=lambda path: path.stat().st_mtime))) as database:
-        return database.execute("SELECT count(*) FROM event_logs").fetchone()[0]
+    with closing(sqlite3.connect(events)) as database:
+        newest = "SELECT run_id FROM event_logs ORDER BY id DESC LIMIT 1"
+        return database.execute(f"SELECT count(*) FROM event_logs WHERE run_id = ({newest})").fetchone()[0]
 
 
 def main() -> None:

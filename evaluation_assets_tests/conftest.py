@@ -18,7 +18,6 @@ from evaluation_assets.core.judging.panel import Panel
 from evaluation_assets.core.lake.stored import Stored
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.definitions import build_definitions
-from evaluation_assets.resources.sqlite_storage import open_instance
 from evaluation_assets_tests.environment import clear
 from evaluation_assets_tests.forked_commands import forked_command
 from evaluation_assets_tests.model_server import ModelServer, model_server
@@ -156,8 +155,15 @@ def installation(tmp_path: Path, instance: dg.DagsterInstance) -> Workspace:
 def kept(tmp_path: Path) -> Iterator[Workspace]:
     """An installation whose instance lies on disk: a schedule opens it by itself."""
     (tmp_path / "dagster").mkdir()
-    with open_instance(tmp_path / "dagster") as instance:
+    with stored_instance(tmp_path / "dagster") as instance:
         yield workspace(tmp_path / "home", instance)
+
+
+def stored_instance(folder: Path) -> dg.DagsterInstance:
+    """The instance of a folder, in the storage that installations have."""
+    module = "evaluation_assets.resources.sqlite_storage"
+    storage = {"module": module, "class": "OpenSqliteStorage", "config": {"base_dir": str(folder)}}
+    return dg.DagsterInstance.local_temp(str(folder), overrides={"storage": {"custom": storage}})
 
 
 @pytest.fixture(scope="session")

@@ -36,11 +36,17 @@ from dagster._core.definitions.unresolved_asset_job_definition import Unresolved
 # The one error whose serialised form is what it says of itself: `PlainFailure`.
 from dagster._core.errors import DagsterUserCodeProcessError
 
-# An instance with a storage that no `dagster.yaml` names, and its run launcher: `DagsterInstance.get` reads only files.
+# The run launcher that a `dagster.yaml` configures, without opening the storage.
 from dagster._core.instance.ref import InstanceRef
 
-# Its SQLite files: connections that stay open, and creation that a killed process cannot leave half done.
-from dagster._core.storage.event_log.sqlite.sqlite_event_log import INDEX_SHARD_NAME, SqliteEventLogStorage
+# Its SQLite files: one with the events of all runs, connections that stay open, creation that a killed process cannot
+# leave half done.
+from dagster._core.storage.event_log import SqlEventLogStorage
+from dagster._core.storage.event_log.sqlite.sqlite_event_log import (
+    INDEX_SHARD_NAME,
+    SqliteEventLogStorage,
+    SqliteEventLogStorageWatchdog,
+)
 
 # Heartbeats of ended runs are deleted: the interface of the key-value storage can only overwrite them.
 from dagster._core.storage.runs.schema import KeyValueStoreTable

@@ -1,51 +1,35 @@
-"""Dagster's SQLite files with connections that stay open, and without a disk sync at each commit.
+"""Dagster's SQLite files: one with the events of all runs, connections that stay open, no disk sync at each commit.
 
-A run of one record makes hundreds of commits. Dagster opens and closes a connection for each; closing the last one of a
+A run of one record makes a hundred commits. Dagster opens and closes a connection for each; closing the last one of a
 file copies the write-ahead log and deletes it, which takes longer than the commit.
 """
 
+import os
 import sqlite3
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any, Self
 
 import dagster as dg
-import sqlalchemy
-import yaml
 from sqlalchemy import create_engine, event
 from sqlalchemy.engine import Connection, Engine
+from watchdog.events import EVENT_TYPE_MODIFIED, FileSystemEvent
+from watchdog.observers import Observer
 
 from evaluation_assets.resources.dagster_private import (
     INDEX_SHARD_NAME,
     SQLITE_BUSY_TIMEOUT_SECONDS,
     DagsterSqliteStorage,
-    InstanceRef,
+    SqlEventLogStorage,
     SqliteEventLogStorage,
+    SqliteEventLogStorageWatchdog,
     SqliteRunStorage,
     SqliteScheduleStorage,
     create_db_conn_string,
-    keep_handlers,
 )
 from evaluation_assets.resources.new_databases import create_databases, remove_side_files
-
-_OPEN_RUNS = 4
-"""Event logs of runs that stay open: Dagster has one file for each run."""
-
-_OWN_STORAGE = {"storage", "run_storage", "event_log_storage", "schedule_storage"}
-"""Keys of `dagster.yaml` that choose where Dagster stores its events."""
-
-
-def open_instance(folder: Path) -> dg.DagsterInstance:
-    """The Dagster instance of a folder. What its `dagster.yaml` says about storage holds; the default is SQLite."""
-    settings = folder / "dagster.yaml"
-    configured = yaml.safe_load(settings.read_text("utf-8")) if settings.exists() else None
-    if _OWN_STORAGE & set(configured or {}):
-        return keep_handlers(dg.DagsterInstance.get())
-    storage = {"module": __name__, "class": "OpenSqliteStorage", "config": {"base_dir": str(folder)}}
-    named = InstanceRef.from_dir(str(folder), overrides={"storage": {"custom": storage}})
-    return keep_handlers(dg.DagsterInstance.from_ref(named))
 
 
 def is_of_one_machine(instance: dg.DagsterInstance) -> bool:
@@ -54,7 +38,7 @@ def is_of_one_machine(instance: dg.DagsterInstance) -> bool:
 
 
 def remove_event_log(instance: dg.DagsterInstance, run_id: str) -> None:
-    """Remove the file with the events of a deleted run. Dagster only empties it, and SQLite never makes it smaller."""
+    """Remove the file with the events of a deleted run, if it has one. Dagster only empties it."""
     storage = instance.event_log_storage
     if isinstance(storage, SqliteEventLogStorage):
         file = Path(storage.path_for_shard(run_id))
@@ -63,34 +47,20 @@ def remove_event_log(instance: dg.DagsterInstance, run_id: str) -> None:
 
 
 class OpenEventLog(SqliteEventLogStorage):
-    """Event logs whose connections stay open."""
+    """The events of all runs in one file, whose connection stays open.
+
+    Dagster has one more file for each run, and writes most events to both. Runs that have a file keep it.
+    """
 
     def __init__(self, base_dir: str) -> None:
-        self._engines: dict[str, Engine] = {}
         self._tables: set[str] = set()
         super().__init__(base_dir)
+        self._engine = _engine(self.conn_string_for_shard(INDEX_SHARD_NAME))
 
-    def _initdb(self, engine: Engine, for_index_shard: bool = False) -> None:
-        """Create the tables of a new file in one transaction: those of the index, which are the same.
-
-        Dagster loads all its migrations for each file, which takes a tenth of the CPU of a small run.
-        """
-        tables = sqlalchemy.inspect(engine).get_table_names()
-        if not tables and not for_index_shard:
-            self._copy_tables(engine)
-        elif "alembic_version" not in tables:  # Dagster was killed while it created the file
-            super()._initdb(engine, for_index_shard)
-
-    def _copy_tables(self, engine: Engine) -> None:
-        with engine.connect() as connection, closing(sqlite3.connect(self.path_for_shard(INDEX_SHARD_NAME))) as index:
-            connection.exec_driver_sql("PRAGMA journal_mode=WAL")
-            connection.exec_driver_sql("BEGIN IMMEDIATE")
-            if not sqlalchemy.inspect(connection).get_table_names():  # no other process has created them meanwhile
-                for (statement,) in index.execute("SELECT sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_%'"):
-                    connection.exec_driver_sql(statement)
-                for version in index.execute("SELECT version_num FROM alembic_version"):
-                    connection.exec_driver_sql("INSERT INTO alembic_version VALUES (?)", version)
-            connection.commit()
+    @property
+    def is_run_sharded(self) -> bool:
+        """Whether each run has a file."""
+        return False
 
     def has_table(self, table_name: str) -> bool:
         """Whether a table exists. Dagster asks for each event and each query; tables are never removed."""
@@ -98,25 +68,58 @@ class OpenEventLog(SqliteEventLogStorage):
             self._tables.add(table_name)
         return table_name in self._tables
 
+    def store_event(self, event: dg.EventLogEntry) -> None:
+        """Store an event of a run."""
+        kind = SqliteEventLogStorage if self._has_file(event.run_id) else SqlEventLogStorage
+        kind.store_event(self, event)
+
+    def get_event_records(self, *args: Any, **kwargs: Any) -> Sequence[dg.EventLogRecord]:
+        """Events of all runs; see Dagster for the filters."""
+        return SqlEventLogStorage.get_event_records(self, *args, **kwargs)
+
+    def watch(self, run_id: str, cursor: str | None, callback: Callable[..., Any]) -> None:
+        """Call back with each event of a run that is stored after `cursor`, until its last: for pages of runs."""
+        if self._has_file(run_id):
+            super().watch(run_id, cursor, callback)
+            return
+        if self._obs is None:
+            self._obs = Observer()
+            self._obs.start()
+        events = _EventsOfRun(self, run_id, callback, cursor)
+        self._watchers[run_id][callback] = (events, self._obs.schedule(events, self._base_dir))
+
     @contextmanager
     def _connect(self, shard: str) -> Iterator[Connection]:
-        with self._db_lock:
-            engine = self._engines.pop(shard, None) or _engine(self.conn_string_for_shard(shard))
-            self._engines[shard] = engine  # the last used comes last
-            if shard not in self._initialized_dbs:
-                self._initdb(engine)
-                self._initialized_dbs.add(shard)
-            with engine.begin() as connection:
+        if self._has_file(shard):
+            with super()._connect(shard) as connection:
                 yield connection
-            runs = [each for each in self._engines if each != INDEX_SHARD_NAME]
-            for unused in runs[:-_OPEN_RUNS]:
-                self._engines.pop(unused).dispose()
+        else:
+            with self._engine.begin() as connection:
+                yield connection
+
+    def _has_file(self, run_id: str) -> bool:
+        return run_id != INDEX_SHARD_NAME and Path(self.path_for_shard(run_id)).exists()
 
     def dispose(self) -> None:
         """Close all connections."""
         super().dispose()
-        while self._engines:
-            self._engines.popitem()[1].dispose()
+        self._engine.dispose()
+
+
+class _EventsOfRun(SqliteEventLogStorageWatchdog):
+    """Reads the new events of a run when the file of all runs changes.
+
+    Dagster watches for changes of the file itself, which come late while a connection is open: SQLite writes beside it.
+    """
+
+    def dispatch(self, event: FileSystemEvent) -> None:
+        """Called for each change of a file in the folder."""
+        changed = Path(os.fsdecode(event.src_path)).name
+        if event.event_type == EVENT_TYPE_MODIFIED and changed in {
+            f"{INDEX_SHARD_NAME}.db",
+            f"{INDEX_SHARD_NAME}.db-wal",
+        }:
+            self._process_log()
 
 
 class OpenRuns(SqliteRunStorage):

@@ -5,7 +5,6 @@ import uuid
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import dagster as dg
@@ -35,8 +34,8 @@ from evaluation_assets.defs.names import (
 from evaluation_assets.defs.partitions import DROPS, SUITES, add_partitions
 from evaluation_assets.defs.step_failures import was_blocked, why_failed
 from evaluation_assets.defs.upstream import missing_upstream
+from evaluation_assets.resources.dagster_private import keep_handlers
 from evaluation_assets.resources.leftovers import remove_leftovers
-from evaluation_assets.resources.sqlite_storage import open_instance
 from evaluation_assets.runs.outcomes import FailedCheck, RunOutcome, Status
 from evaluation_assets.runs.own_loop import run_here
 from evaluation_assets.runs.progress import RunProgress
@@ -76,7 +75,7 @@ def instance_of(home: Installation) -> Iterator[dg.DagsterInstance]:
         home.make()
         make_folder(home.dagster)
         with locked(home.dagster / "opening.lock"):  # Dagster creates its tables on first use, in several transactions
-            instance = open_instance(Path(str(home.dagster)))
+            instance = keep_handlers(dg.DagsterInstance.get())
         with instance:
             if fail_gone_runs(instance):
                 remove_leftovers(instance, home)

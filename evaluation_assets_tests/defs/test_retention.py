@@ -62,15 +62,14 @@ def test_old_runs_go_and_every_page_stays_as_it_is(kept: Workspace) -> None:
     report_alone = job.execute_in_process(instance=kept.instance, partition_key="d", asset_selection=[REPORT]).run_id
     kept.drop("broken", b"")
     broken = kept.run("broken").run_id
-    files = Path(kept.instance.root_directory) / "history" / "runs"
-    assert (files / f"{first}.db").exists()
+    assert kept.instance.all_logs(first) and kept.instance.all_logs(partial)
     before = state(kept)
     assert forget_runs(kept.instance, time.time() - 3600) == [], "none is that old"
     assert runs_of(kept) == {first, partial, again, second, report_alone, broken}
 
     assert forget_runs(kept.instance, time.time()) == [first, partial]
     assert runs_of(kept) == {again, second, report_alone, broken}, "the tables of the second run are the current ones"
-    assert not list(files.glob(f"{first}*")) and not list(files.glob(f"{partial}*"))
+    assert kept.instance.all_logs(first) == kept.instance.all_logs(partial) == []
     assert state(kept) == before
     (drop,) = (each for each in scan(kept.home.drops).drops.values() if each.key == "d")
     assert list(stale(kept.instance, kept.home, [drop], current_key(kept.home, Panel()))) == []

@@ -15,10 +15,9 @@ from evaluation_assets.core.lake.stored import publish_bytes
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.resources.heartbeat import beating_runs
 from evaluation_assets.resources.leftovers import remove_leftovers
-from evaluation_assets.resources.sqlite_storage import open_instance
 from evaluation_assets.runs.jobs import instance_of
 from evaluation_assets_tests.api.test_evaluating import panel_of
-from evaluation_assets_tests.conftest import SAMPLE, command
+from evaluation_assets_tests.conftest import SAMPLE, command, stored_instance
 from evaluation_assets_tests.model_judging import drop_of
 from evaluation_assets_tests.model_server import ModelServer, model_server
 from evaluation_assets_tests.test_ui import wait_for
@@ -105,6 +104,6 @@ def killed_while_judging(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str
         process.kill()
         process.wait()
     monkeypatch.setenv("DAGSTER_HOME", str(tmp_path / "home" / "dagster"))
-    with open_instance(tmp_path / "home" / "dagster") as instance:  # `instance_of` would remove what is left
+    with stored_instance(tmp_path / "home" / "dagster") as instance:  # `instance_of` would remove what is left
         (killed,) = beating_runs(instance)
     return killed
