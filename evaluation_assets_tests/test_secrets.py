@@ -52,7 +52,7 @@ def test_a_typed_key_is_refused_asked_for_again_and_stored_nowhere(
     tmp_path: Path, server: ModelServer, key: str
 ) -> None:
     home = tmp_path / "home"
-    asked = ["openai_compatible", "m", "mine", server.openai_url, key, "TEST_KEY", "4", "n", "n"]
+    asked = ["openai_compatible", "m", "mine", server.openai_url, key, "TEST_KEY", "", "full", "n", "n"]
     made = cli("panel", "init", "--home", home, answers="\n".join(asked) + "\n")
     assert made.returncode == 0, made.stderr
     assert yaml.safe_load((home / "panel.yaml").read_text())["judges"][0]["api_key_env"] == "TEST_KEY"

@@ -229,7 +229,10 @@ def test_the_ui_links_to_the_reports_that_it_serves(server: Server) -> None:
         assert page.locator("#summary h1").inner_text() == "assistants"
         page.get_by_role("link", name="Runs", exact=True).click()  # the script runs under the server's policy
         page.locator("table.runs tbody tr").nth(15).wait_for(timeout=60_000)
-        page.goto("/".join(page.url.split("/")[:3]))
+        page.goto(f"{server.url}/assets/evaluation_report?view=overview")
+        reports = page.locator("a[href$='/index.html']").first
+        reports.wait_for(timeout=60_000)
+        page.goto(str(reports.get_attribute("href")))
         page.get_by_role("link", name="assistants").wait_for(timeout=60_000)
 
 

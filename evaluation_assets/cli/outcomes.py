@@ -89,6 +89,9 @@ def _summary(home: Installation, report: DropReport, used: ModelUse, *, verbose:
         elif not by_score:
             yield _fact("score", report.headline.scores[0])
     yield from _own_criteria(report.own_criteria, len(report.criteria) if verbose else _LISTED)
+    for judge in report.judges:
+        if judge.success is not None:
+            yield _fact(f"judge {judge.judge}", judge.success.text)
     suite = report.tool_use
     if suite is None and (named := _named_by_sidecar(report)):
         yield _fact("suite", f"{named} has no file in {home.suites}: the drop is evaluated without test cases")

@@ -5,7 +5,7 @@ import os
 import re
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import Any, get_args
 
 import click
 from pydantic import TypeAdapter, ValidationError
@@ -14,7 +14,7 @@ from evaluation_assets.cli.align import align
 from evaluation_assets.cli.attack import attack
 from evaluation_assets.cli.border import Group
 from evaluation_assets.cli.bridge import bridge
-from evaluation_assets.cli.options import WholeRange, with_home, with_judges
+from evaluation_assets.cli.options import with_home, with_judges
 from evaluation_assets.cli.output import echo
 from evaluation_assets.core.intake.copying.folders import prepare
 from evaluation_assets.core.judging.panel import (
@@ -25,6 +25,7 @@ from evaluation_assets.core.judging.panel import (
     Panel,
     panel_of,
 )
+from evaluation_assets.core.judging.selection import Preset
 from evaluation_assets.core.judging.trial import try_panel
 from evaluation_assets.core.lake.stored import publish_bytes
 from evaluation_assets.core.models.addresses import Address
@@ -34,7 +35,8 @@ from evaluation_assets.core.system.configuration import VariableName
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.faults import faults_of
 from evaluation_assets.core.text.unique_keys import settings_text
-from evaluation_assets.core.traces.prices import Price
+from evaluation_assets.core.traces.prices import Price, list_price_of
+from evaluation_assets.core.traces.token_usage import TokenUsage
 from evaluation_assets.runs.paid import check_evaluators
 from evaluation_assets.runs.verification import is_answered, took
 
@@ -196,10 +198,29 @@ def _ask_for_judge(taken: list[str]) -> dict[str, Any]:
         )
         if variable and variable != known.key_env:
             judge["api_key_env"] = variable
-    if known.decides and known.price_id is None:  # others are in the list of prices
-        asked = "US dollars per million input tokens, as your provider bills (empty: unknown)"
-        price = click.prompt(asked, default="", value_proc=_price)
-        if price is not None:
-            judge["price"] = {"input": price, "output": 0.0}
-    judge["max_concurrency"] = click.prompt("Maximum requests in flight", default=16, type=WholeRange(min=1))
+    if known.price_id is None and (price := _ask_for_price(model, decides=known.decides)) is not None:
+        judge["price"] = price
+    judge["preset"] = click.prompt(
+        "Ask about each run in one call (quick), also about its clips (standard), also about turns and sessions (full)",
+        default="standard",
+        type=click.Choice(get_args(Preset)),
+        show_choices=False,
+    )
     return judge
+
+
+def _ask_for_price(model: str, *, decides: bool) -> dict[str, float] | None:
+    """The price of a model that its provider does not tell. Offered is the list price of a model of that name."""
+    listed = list_price_of(model)
+    of_input = _ask_for_dollars("input", listed.cost(TokenUsage(input_tokens=1, output_tokens=0)))
+    if of_input is None:
+        return None
+    cost_of_output = listed.cost(TokenUsage(input_tokens=0, output_tokens=1))
+    of_output = 0.0 if decides else _ask_for_dollars("output", cost_of_output)
+    return None if of_output is None else {"input": of_input, "output": of_output}
+
+
+def _ask_for_dollars(kind: str, of_a_token: float | None) -> float | None:
+    asked = f"US dollars per million {kind} tokens, as your provider bills (empty: unknown)"
+    listed = "" if of_a_token is None else f"{of_a_token * 1e6:g}"
+    return click.prompt(asked, default=listed, value_proc=_price)

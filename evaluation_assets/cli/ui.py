@@ -24,8 +24,9 @@ from evaluation_assets.cli.report_server import serving
 from evaluation_assets.cli.served_home import served_alone
 from evaluation_assets.cli.service_log import news
 from evaluation_assets.core.intake.copying.folders import prepare
-from evaluation_assets.core.judging.panel import load_panel
+from evaluation_assets.core.judging.panel import WITHOUT_MODEL, Panel, load_panel
 from evaluation_assets.core.models.redaction.settings import Redaction
+from evaluation_assets.core.pipeline.settings import load_settings
 from evaluation_assets.core.report.index import write_index
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.system.regular_files import is_local
@@ -55,15 +56,32 @@ def ui(home: Installation, port: int, host: str, report_port: int | None) -> Non
     warn_if_readable(home)
     if (problem := problem_of(home)) is not None:
         refuse(problem)
-    redaction = load_panel(home.panel_file).report_redaction
+    panel = load_panel(home.panel_file)
     with served_alone(home, f"http://{host}:{port}"):
         if _is_taken(host, port):  # Dagster would silently choose another port
             refuse(f"port {port} of {host} is in use; choose another with --port")
         if report_port is not None and _is_taken(host, report_port):
             refuse(f"port {report_port} of {host} is in use; choose another with --report-port")
-        with _reports_served(home, redaction, host, _report_port(host, port) if report_port is None else report_port):
+        if asked := asked_about_drops(home, panel):
+            echo(asked, err=True)
+        with _reports_served(
+            home, panel.report_redaction, host, _report_port(host, port) if report_port is None else report_port
+        ):
             status = _run_dagster(home, port, host)
     sys.exit(status)
+
+
+def asked_about_drops(home: Installation, panel: Panel) -> str | None:
+    """The models that new drops are sent to without a question, and what limits it; `None` without any."""
+    models = [judge.name for judge in panel.judges if judge.provider not in WITHOUT_MODEL]
+    if not (daily := [name for name in models if name not in panel.not_everyday]):
+        return None
+    limit = load_settings(home.gate_file).sensors.budget_usd_per_day
+    if limit is None:
+        limited = f"without a limit; for one, write `sensors: {{budget_usd_per_day: 5}}` into {home.gate_file}"
+    else:
+        limited = f"for at most ${limit:g} a day"
+    return f"New drops are sent to {', '.join(daily)}, {limited}"
 
 
 def _report_port(host: str, port: int) -> int:

@@ -88,7 +88,7 @@ def evaluation_of(
     return Evaluation(
         [
             *tables,
-            reports.report_asset(scorers, key, settings, redaction),
+            reports.report_asset(scorers, key, settings, redaction, home.reports_url),
             *delivery_assets(sinks, scorers, settings),
             checks.report_checks(judges, rules),
             regression.gate_check(settings),

@@ -18,7 +18,7 @@ from evaluation_assets.defs.per_judge import LEVELS, judge_keys
 from evaluation_assets.defs.results import linked
 from evaluation_assets.defs.stage import Stage, stage
 
-REPORT_VERSION = "34"
+REPORT_VERSION = "35"
 """Increment when the same tables would give a different report."""
 
 REPORTED = (
@@ -68,8 +68,10 @@ def preprocessed_files(drop: DropRun) -> dg.MaterializeResult:
     )
 
 
-def report_asset(scorers: Scorers, evaluation_key: str, settings: Settings, redaction: Redaction | None) -> Stage:
-    """The report over a panel's tables.
+def report_asset(
+    scorers: Scorers, evaluation_key: str, settings: Settings, redaction: Redaction | None, reports_url: str | None
+) -> Stage:
+    """The report over a panel's tables. `reports_url` is where the folder of reports is read.
 
     `evaluation_key` stands for everything it is made with but the drop. It is the code version, because Dagster does
     not pass on staleness: with new code of the scores, a report with a version of its own would not be stale.
@@ -86,6 +88,7 @@ def report_asset(scorers: Scorers, evaluation_key: str, settings: Settings, reda
                 *judge_keys([tables.CANARY_VERDICTS], canary_judges(scorers.judges)),
             ],
             kinds={"json", "markdown", "html"},
+            metadata=linked({"all_reports": f"{reports_url}/{INDEX}"}),
             description=(
                 "The report of a drop: JSON, Markdown, HTML, result records with evaluations, one file per judge."
             ),
@@ -99,7 +102,7 @@ def report_asset(scorers: Scorers, evaluation_key: str, settings: Settings, reda
         return dg.MaterializeResult(
             metadata={
                 "report": dg.MetadataValue.md(as_markdown(report, address)),
-                **linked({"report_url": address.page, "all_reports": f"{drop.home.reports_url}/{INDEX}"}),
+                **linked({"report_url": address.page}),
                 "path": dg.MetadataValue.path(str(paths.html)),
                 "dagster/uri": str(paths.html),
                 **report_metadata(report),

@@ -136,7 +136,17 @@ def test_a_metric_that_does_not_exist_is_named(tmp_path: Path) -> None:
 
 
 def test_each_answer_is_checked_before_the_next_question(tmp_path: Path) -> None:
-    answers = ["openai_compatible", "m", "http://localhost:1/v1", "mine", "localhost", "http://localhost:1/v1", "", "4"]
+    answers = [
+        "openai_compatible",
+        "m",
+        "http://localhost:1/v1",
+        "mine",
+        "localhost",
+        "http://localhost:1/v1",
+        "",
+        "",
+        "",
+    ]
     made = cli("panel", "init", "--home", tmp_path, answers="\n".join([*answers, "n", "y"]) + "\n")
     assert made.returncode == 0, made.stderr
     assert "\n  kimi                  Moonshot's Kimi\n" in made.stdout
@@ -152,7 +162,7 @@ def test_each_answer_is_checked_before_the_next_question(tmp_path: Path) -> None
 
 def _init(home: Path, server: ModelServer, *answers: str) -> dict[str, Any]:
     """The panel that is written for a decision model, and what is answered from then on."""
-    deciding = ["systemone", "jev", "cheap", server.openai_url, "TEST_KEY", "0.042", "4"]
+    deciding = ["systemone", "jev", "cheap", server.openai_url, "TEST_KEY", "0.042", "full"]
     made = cli("panel", "init", "--home", home, answers="\n".join([*deciding, *answers, ""]))
     assert made.returncode == 0, made.stdout + made.stderr
     assert "(no reasons, only probabilities) is unsure?" in made.stdout
@@ -171,7 +181,7 @@ def test_questions_that_nobody_answers_end_with_what_to_do(tmp_path: Path) -> No
 def test_a_decision_model_and_then_a_language_model_are_a_cascade_that_is_priced_and_has_no_bound(
     tmp_path: Path, server: ModelServer
 ) -> None:
-    writing = ["openai_compatible", "m", "dear", server.openai_url, "TEST_KEY", "4"]
+    writing = ["openai_compatible", "m", "dear", server.openai_url, "TEST_KEY", "", "full"]
     written = _init(tmp_path, server, "y", *writing, "n", "y", "n")
     assert written["cascade"] == ["cheap", "dear"]
     assert [judge.get("price") for judge in written["judges"]] == [{"input": 0.042, "output": 0.0}, None]
@@ -194,7 +204,7 @@ def test_a_decision_model_and_then_a_language_model_are_a_cascade_that_is_priced
 
 def test_a_decision_model_in_the_price_list_needs_no_price_and_its_most_has_no_replies(tmp_path: Path) -> None:
     made = cli(
-        "panel", "init", "--home", tmp_path, answers="\n".join(["typesafe", "", "jev", "", "4", "n", "n", "n", ""])
+        "panel", "init", "--home", tmp_path, answers="\n".join(["typesafe", "", "jev", "", "full", "n", "n", "n", ""])
     )
     assert made.returncode == 0, made.stdout + made.stderr
     assert "as your provider bills" not in made.stdout
@@ -210,7 +220,7 @@ def test_a_decision_model_in_the_price_list_needs_no_price_and_its_most_has_no_r
 
 
 def test_who_wants_both_asked_about_everything_gets_no_cascade(tmp_path: Path, server: ModelServer) -> None:
-    writing = ["openai_compatible", "m", "dear", server.openai_url, "TEST_KEY", "4"]
+    writing = ["openai_compatible", "m", "dear", server.openai_url, "TEST_KEY", "", "full"]
     assert "cascade" not in _init(tmp_path / "both", server, "y", *writing, "n", "n", "n")
     assert [judge["name"] for judge in _init(tmp_path / "one", server, "n", "n")["judges"]] == ["cheap"]
 
@@ -253,6 +263,14 @@ def test_the_terminal_says_what_the_judges_that_are_models_took(
     assert "politeness" in again.stdout
     (line,) = [line for line in again.stdout.splitlines() if line.startswith("  judge one ")]
     assert line.startswith("  judge one          0 model calls, ") and line.endswith(" verdicts from the ledger")
+
+
+def test_a_model_behind_another_endpoint_is_offered_at_the_list_price_of_its_name(tmp_path: Path) -> None:
+    answers = ["openai_compatible", "gpt-5-mini", "mini", "http://localhost:1/v1", "TEST_KEY", "", "3.5", "quick"]
+    made = cli("panel", "init", "--home", tmp_path, answers="\n".join([*answers, "n", "n", ""]))
+    assert made.returncode == 0, made.stdout + made.stderr
+    (judge,) = yaml.safe_load((tmp_path / "panel.yaml").read_text())["judges"]
+    assert judge["price"] == {"input": 0.25, "output": 3.5} and judge["preset"] == "quick"
 
 
 def test_what_endpoints_do_not_say_is_unknown_on_the_terminal(tmp_path: Path, server: ModelServer) -> None:

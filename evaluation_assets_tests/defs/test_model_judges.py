@@ -653,7 +653,7 @@ def cli(*arguments: str | Path, answers: str = "") -> subprocess.CompletedProces
 
 
 def test_the_panel_is_made_listed_and_tried(tmp_path: Path, server: ModelServer) -> None:
-    asked = ["openai_compatible", "m", "mine", server.openai_url, "TEST_KEY", "4", "n", "n"]
+    asked = ["openai_compatible", "m", "mine", server.openai_url, "TEST_KEY", "", "full", "n", "n"]
     made = cli("panel", "init", "--home", tmp_path, answers="\n".join(asked) + "\n")
     assert made.returncode == 0, made.stderr
     written = (tmp_path / "panel.yaml").read_text()

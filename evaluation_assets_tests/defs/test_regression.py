@@ -112,7 +112,8 @@ def test_a_regressed_drop_fails_the_blocking_check_and_the_report_says_why(
     assert check.metadata["fallen: task-1"] == dg.MetadataValue.url(f"{page}#/compare/task-1")
     written = materialization(result, "evaluation_report")
     assert written.metadata["report_url"] == dg.MetadataValue.url(page)
-    assert written.metadata["all_reports"] == dg.MetadataValue.url("https://reports.example.com/index.html")
+    spec = build_definitions(accepted.home, Panel()).resolve_asset_graph().get(dg.AssetKey("evaluation_report"))
+    assert spec.metadata["all_reports"] == dg.MetadataValue.url("https://reports.example.com/index.html")
     gate = report_of(accepted, "s/worse")["gate"]
     assert gate["verdict"] == "fail"
     assert {each["task_id"] for each in gate["fallen_tasks"]} == {f"task-{number}" for number in range(1, TASKS)}

@@ -6,7 +6,7 @@ from evaluation_assets.core.judging.rubrics.model import load_rubrics
 from evaluation_assets.core.models.providers.capabilities import PROVIDERS
 from evaluation_assets.core.report.agent_use import AgentUse
 from evaluation_assets.core.report.failure_groups.failure_group_report import FailureGroupsSummary
-from evaluation_assets.core.report.findings.process_summary import ProcessSummary
+from evaluation_assets.core.report.findings.process_summary import ProcessSummary, SuccessRelation
 from evaluation_assets.core.report.gate.score_history import Trend
 from evaluation_assets.core.report.headline import Headline
 from evaluation_assets.core.report.judges.judges_report import PanelSummary
@@ -89,7 +89,8 @@ class JudgeSummary(Frozen):
     Tokens and cost are sums over the verdicts that have them; `None` if none has. With `unpriced_verdicts` the cost is
     a lower bound; with `uncounted_verdicts` the tokens are. `shortfall` explains in one line why many answers are
     missing and what to do. `redacted` counts by kind the values that were replaced in the texts it was asked about; a
-    value counts in each question that it is in.
+    value counts in each question that it is in. `success` relates the mean of its scores of a run to recorded outcomes;
+    that of rules stands with the process score.
     """
 
     judge: str
@@ -105,6 +106,7 @@ class JudgeSummary(Frozen):
     errors: dict[str, int]
     shortfall: str | None = None
     redacted: dict[str, int] = {}
+    success: SuccessRelation | None = None
 
     @property
     def was_asked(self) -> bool:

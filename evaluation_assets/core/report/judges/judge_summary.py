@@ -1,7 +1,8 @@
-"""One judge of a report: the outcomes of its questions, why answers are missing, and what they cost."""
+"""One judge of a report: the outcomes of its questions, what its scores are worth, and what they cost."""
 
 from array import array
 from collections import Counter
+from collections.abc import Mapping
 from math import fsum
 from statistics import fmean
 
@@ -9,11 +10,24 @@ from evaluation_assets.core.intake.facts import VerdictFacts
 from evaluation_assets.core.judging.shortfall import COLUMNS, Answers
 from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.report.drop_tables import DropTables
+from evaluation_assets.core.report.findings.process_summary import SuccessRelation
 from evaluation_assets.core.report.report import JudgeSummary
+from evaluation_assets.core.scoring.relation_to_success import relation
+
+_READ = ["provider", "model", "ledger_key", "share_seen", "trajectory_id", "scores"]
 
 
-def judge_summary(judge: str, tables: DropTables) -> JudgeSummary:
-    """Sum up the verdicts of one judge, at all levels and on canary clips."""
+def judge_summary(
+    judge: str, tables: DropTables, tasks: Mapping[str, str], outcomes_of_runs: Mapping[str, bool]
+) -> JudgeSummary:
+    """Sum up the verdicts of one judge, at all levels and on canary clips.
+
+    Args:
+        judge: its name.
+        tables: the tables of the drop.
+        tasks: the task of each run.
+        outcomes_of_runs: whether runs succeeded, where that is recorded.
+    """
     outcomes: dict[str, Counter[str]] = {}
     answers = Answers()
     identity: Row = {"provider": "", "model": ""}
@@ -21,6 +35,7 @@ def judge_summary(judge: str, tables: DropTables) -> JudgeSummary:
     unpriced = uncounted = 0
     replies: set[str] = set()
     redacted: Counter[str] = Counter()
+    of_runs: dict[str, array[float]] = {}
     paid = ["input_tokens", "output_tokens", "cost_usd"]
     for level, by_judge in {**tables.verdicts, "canary": tables.canary_verdicts}.items():
         if judge not in by_judge:
@@ -28,11 +43,13 @@ def judge_summary(judge: str, tables: DropTables) -> JudgeSummary:
         of_drop = level != "canary"  # canary clips cost money, but are not part of the drop
         redacted.update(VerdictFacts.of(by_judge[judge]).redacted)
         counts = outcomes.setdefault(level, Counter())
-        for row in by_judge[judge].rows(["provider", "model", "ledger_key", "share_seen", *COLUMNS, *paid]):
+        for row in by_judge[judge].rows([*_READ, *COLUMNS, *paid]):
             identity = row
             counts[row["outcome"]] += 1
             if of_drop:
                 answers.add(row)
+                if scores := [score for score in dict(row["scores"]).values() if score is not None]:
+                    of_runs.setdefault(row["trajectory_id"], array("d")).append(fmean(scores))
             unpriced += row["cost_usd"] is None and row["outcome"] != "not_run"
             uncounted += row["input_tokens"] is None and row["outcome"] != "not_run"
             # One reply gives several verdicts where the same question is asked again.
@@ -59,4 +76,15 @@ def judge_summary(judge: str, tables: DropTables) -> JudgeSummary:
         errors=dict(sorted(errors.items())),
         shortfall=answers.shortfall(judge),
         redacted=dict(sorted(redacted.items())),
+        success=None if identity["provider"] == "rules" else _success(of_runs, tasks, outcomes_of_runs),
     )
+
+
+def _success(
+    scores: Mapping[str, "array[float]"], tasks: Mapping[str, str], outcomes: Mapping[str, bool]
+) -> SuccessRelation | None:
+    """The relation of the mean score that it gave in a run to whether the run succeeded."""
+    known = [run for run in scores if run in outcomes]
+    values = [fmean(scores[run]) for run in known]
+    related = relation(values, [outcomes[run] for run in known], [tasks[run] for run in known])
+    return None if related is None else SuccessRelation.of(related)
