@@ -47,7 +47,7 @@ def test_the_noise_of_repeated_trials_is_metadata_that_the_ui_plots(installation
     trials = {f"t{task}": [trial < task for trial in range(4)] for task in range(5)}
     installation.drop("trials", b"".join(record(name, success=each) for name, own in trials.items() for each in own))
     plotted = materialization(installation.run("trials"), "score_history").metadata
-    done = command("noise", "trials", "--format", "json", home=installation.home.root)
+    done = command("noise", "trials", "--format", "json", home=Path(str(installation.home.root)))
     printed = json.loads(done.stdout)
     assert {name: plotted[f"success_{name}"].value for name in ("flips", "trials_differ", "icc", "pass^4")} == {
         "flips": printed["flipped"]["value"],
