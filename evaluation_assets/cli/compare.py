@@ -15,7 +15,7 @@ from evaluation_assets.cli.output import echo, echo_json, refuse, warn
 from evaluation_assets.core.judging.panel import Panel
 from evaluation_assets.core.pipeline.pairwise import Preference, Share, paired_runs, preference_by
 from evaluation_assets.core.system.installation import Installation
-from evaluation_assets.core.text.counted import counted
+from evaluation_assets.core.text.counted import counted, first_of
 
 
 @click.command("compare")
@@ -56,7 +56,11 @@ def compare(
     chosen = one_judge(panel, name, "compare runs")
     pairing = paired_runs(home, baseline, current)
     if pairing.changed:
-        warn(f"not compared, because the text of the task differs: {', '.join(pairing.changed)}")
+        tasks = first_of(pairing.changed, 10)
+        warn(f"not compared, because the text of the task differs: {tasks}; drops of one suite are compared by task ID")
+    if pairing.reworded:
+        tasks = counted(len(pairing.reworded), "task")
+        warn(f"{tasks} in different words, as of simulated users; the judge sees each run with its own user's words")
     if pairing.alone:
         warn(f"not compared: {counted(pairing.alone, 'run')} of tasks that the other drop lacks, or has fewer runs of")
     if not pairing.pairs:

@@ -72,7 +72,7 @@ def evaluation_of(
         findings.findings(judges),
         outcomes.predicted_outcomes,
         regression.task_metrics(scorers, settings),
-        regression.score_history,
+        regression.score_history(settings.gate),
         sessions.session_history,
         sessions.session_agents,
         reviewing.review_queue(judges, settings.review, cascading, panel.report_redaction),

@@ -10,7 +10,7 @@ from evaluation_assets.core.gating import evaluated_drops
 from evaluation_assets.core.gating.baselines import InvalidBaseline, baseline_file, make_baseline, write_baseline
 from evaluation_assets.core.gating.history import history_rows, with_earlier
 from evaluation_assets.core.gating.measured_drop import MeasuredDrop, MeasuredTables
-from evaluation_assets.core.gating.metadata import baseline_figures, damaged_tables, false_alarms, means
+from evaluation_assets.core.gating.metadata import baseline_figures, damaged_tables, false_alarms, means, noise_figures
 from evaluation_assets.core.gating.settings import GateSettings
 from evaluation_assets.core.gating.task_metrics import read_metrics
 from evaluation_assets.core.intake.facts import HistoryFacts
@@ -99,22 +99,27 @@ def task_metrics(scorers: Scorers, settings: Settings) -> Stage:
     return metrics
 
 
-@stage(
-    table_spec(
-        tables.SCORE_HISTORY,
-        groups.GATE,
-        REGRESSION_VERSION,
-        ["task_metrics"],
-        "Each row is one metric of the drop with its interval. Rows with another comparability key are kept.",
+def score_history(settings: GateSettings) -> Stage:
+    """The one table that says when; its metadata has what `noise` says of repeated trials."""
+
+    @stage(
+        table_spec(
+            tables.SCORE_HISTORY,
+            groups.GATE,
+            REGRESSION_VERSION,
+            ["task_metrics"],
+            "Each row is one metric of the drop with its interval. Rows with another comparability key are kept.",
+        )
     )
-)
-def score_history(drop: DropRun) -> Stream:
-    """The one table that says when."""
-    now = datetime.now(UTC).isoformat(timespec="milliseconds")
-    rows = list(history_rows(read_metrics(drop.key, drop.table("task_metrics")), now))
-    every = with_earlier(drop.table("score_history").rows(), rows)
-    facts = HistoryFacts(evaluated_at=now)
-    return Stream.of(tables.SCORE_HISTORY, every, lambda: means(rows), facts.footer)
+    def history(drop: DropRun) -> Stream:
+        now = datetime.now(UTC).isoformat(timespec="milliseconds")
+        measured = read_metrics(drop.key, drop.table("task_metrics"))
+        rows = list(history_rows(measured, now))
+        every = with_earlier(drop.table("score_history").rows(), rows)
+        figures = {**means(rows), **noise_figures(measured, settings)}
+        return Stream.of(tables.SCORE_HISTORY, every, lambda: figures, HistoryFacts(evaluated_at=now).footer)
+
+    return history
 
 
 @dg.asset(

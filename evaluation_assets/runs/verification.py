@@ -16,13 +16,13 @@ from evaluation_assets.core.intake.clips.tool_types import load_tool_types
 from evaluation_assets.core.intake.copying.folders import prepare
 from evaluation_assets.core.judging.cascade.fitted import read_cascade
 from evaluation_assets.core.judging.judge import Judge
-from evaluation_assets.core.judging.panel import WITHOUT_MODEL, Panel, judges_of
+from evaluation_assets.core.judging.panel import WITHOUT_MODEL, JudgeSettings, Panel, judges_of
 from evaluation_assets.core.judging.rubrics.model import load_rubrics
 from evaluation_assets.core.judging.trial import try_panel
 from evaluation_assets.core.judging.verdicts import Verdict
 from evaluation_assets.core.lake.stored import publish_bytes
-from evaluation_assets.core.models.addresses import without_password
 from evaluation_assets.core.models.errors import LedgerError
+from evaluation_assets.core.models.providers.capabilities import PROVIDERS
 from evaluation_assets.core.pipeline.drawing import sources_of
 from evaluation_assets.core.pipeline.named_metrics import settings_of
 from evaluation_assets.core.report.sinks.opening import MissingKey, open_sink
@@ -33,6 +33,7 @@ from evaluation_assets.core.suites.agents.settings import agent_files, load_agen
 from evaluation_assets.core.suites.formats.registry import load_suites
 from evaluation_assets.core.system.configuration import InvalidConfiguration
 from evaluation_assets.core.system.installation import Installation, UnusableHome
+from evaluation_assets.core.system.one_origin import origin_of
 from evaluation_assets.runs.paid import check_evaluators, check_ledger, missing_keys, unknown_prices, without_keys
 
 Status = Literal["ok", "warning", "failed"]
@@ -160,12 +161,7 @@ def _prices(panel: Panel, judges: Sequence[Judge]) -> Iterator[Verified]:
 
 def _providers(panel: Panel) -> Verified:
     models = [judge for judge in panel.judges if judge.provider not in WITHOUT_MODEL]
-    providers = sorted(
-        {
-            judge.provider if judge.base_url is None else f"{judge.provider} at {without_password(judge.base_url)}"
-            for judge in models
-        }
-    )
+    providers = sorted({_provider_of(judge) for judge in models})
     if len(providers) >= _LEAST_PROVIDERS:
         return Verified("providers", "ok", f"{len(providers)} providers of models: {', '.join(providers)}")
     if not providers:
@@ -175,6 +171,13 @@ def _providers(panel: Panel) -> Verified:
         "warning",
         f"only {providers[0]} judges; a provider's bias shows only beside judges of another provider",
     )
+
+
+def _provider_of(judge: JudgeSettings) -> str:
+    """The server that a judge is asked at, whatever the protocol: by the provider's name, else by its address."""
+    names = {origin_of(known.base_url): name for name, known in reversed(PROVIDERS.items()) if known.base_url}
+    url = judge.base_url or PROVIDERS[judge.provider].base_url
+    return judge.provider if url is None else names.get(origin_of(url), origin_of(url))
 
 
 def _calls(panel: Panel) -> Iterator[Verified]:

@@ -145,7 +145,7 @@ def test_a_gullible_judge_is_caught_on_every_probe(tmp_path: Path) -> None:
     status, probes, _ = attacked(tmp_path / "home", gullible, "one")
     assert status == 1
     outcomes = {each["probe"]: each["outcome"] for each in probes}
-    assert outcomes == {probe: "stable" if probe == RETEST else "gives_in" for probe in PROBES}
+    assert outcomes == {probe: "no_finding" if probe == RETEST else "gives_in" for probe in PROBES}
     assert all(each["low"] > 0.7 and each["high"] == 1 for each in probes if each["probe"] != RETEST)
     card = card_of(tmp_path / "home")
     assert card["length_slope_low"] > 0 and card["length_slope_basis"] == "padding"

@@ -197,7 +197,25 @@ def test_options_of_a_judge_need_pairwise_and_a_drop_another_one(evaluated: Path
 def test_tasks_whose_texts_differ_are_not_compared(asked: Asked) -> None:
     status, said, problem = asked.run("short", "changed")
     assert status == 0 and "1 pair of 1 task" in said
-    assert "the text of the task differs: t0" in problem
+    assert "the text of the task differs: t0; drops of one suite are compared by task ID" in problem
+
+
+def test_each_run_of_a_reworded_task_of_a_suite_is_shown_with_its_own_users_words(asked: Asked) -> None:
+    """Simulated users word a task anew in each run; the words of one run are never those of the other."""
+    words = {"monday": "Please cancel my booking.", "tuesday": "I want my trip called off."}
+    for name, said in words.items():
+        file = asked.home.parent / f"{name}.jsonl"
+        file.write_bytes(record("t0", f"<answer>{name}</answer>", task_description=said))
+        done = command("evaluate", file, "--as", f"trips/{name}", "--quiet", home=asked.home)
+        assert done.returncode in (0, 1), done.stderr
+    asked.prefers = always_first
+    status, said, problem = asked.run("trips/monday", "trips/tuesday")
+    assert status == 0 and "1 pair of 1 task" in said
+    assert "1 task in different words, as of simulated users" in problem and "not compared" not in problem
+    shown = [_FENCED.findall(request.body["messages"][-1]["content"]) for request in asked.requests]
+    runs = {tuple(text for _, text in each) for each in shown}
+    monday, tuesday = (f"<user>\n{said}\n</user>\n<answer>{name}</answer>" for name, said in words.items())
+    assert runs == {(monday, tuesday), (tuesday, monday)}, "nothing stands beside the two runs"
 
 
 def test_runs_without_a_partner_are_counted(asked: Asked) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from evaluation_assets_tests.conftest import command
 from evaluation_assets_tests.model_judging import judge
-from evaluation_assets_tests.model_server import ModelServer, rule
+from evaluation_assets_tests.model_server import ModelServer, model_server, rule
 from evaluation_assets_tests.small_disks import small_disk
 
 KEY = "sk-verify-4Gh7k2Lp9Qx1Zt6"
@@ -36,18 +36,40 @@ def checks_of(home: Path, judges: list[dict[str, Any]], *more: str) -> tuple[int
 
 
 def test_a_panel_of_two_providers_passes_every_check(tmp_path: Path, server: ModelServer) -> None:
-    two = [judge(server), judge(server, "two", protocol="anthropic")]
-    status, found = checks_of(tmp_path / "home", two)
+    with model_server() as other:
+        status, found = checks_of(tmp_path / "home", [judge(server), judge(other, "two", protocol="anthropic")])
     assert status == 0, found
     assert list(found) == ["installation", "settings", "keys", "prices", "providers", "calls", "outputs"]
     assert {each for name in found for each, _ in found[name]} == {"ok"}
     assert [message.split(":")[0] for _, message in found["calls"]] == ["judge one", "judge two"]
-    assert len(server.requests()) == 2
+    assert len(server.requests()) == 1
     assert not list((tmp_path / "home").rglob(".verify*"))
     done = command("verify", "--no-calls", home=tmp_path / "home")
     assert done.returncode == 0 and "calls" not in done.stdout
     assert [line.split()[:2] for line in done.stdout.splitlines()][:2] == [["ok", "installation"], ["ok", "settings"]]
-    assert len(server.requests()) == 2
+    assert len(server.requests()) == 1
+
+
+@pytest.mark.parametrize(
+    ("judges", "provider"),
+    [
+        (
+            (("openai_compatible", "https://u:pw@h.example/v1"), ("anthropic_compatible", "https://H.example:443")),
+            "https://h.example",
+        ),
+        ((("openai", None), ("openai_decisions", None), ("openai_compatible", "https://api.openai.com/v1")), "openai"),
+    ],
+)
+def test_protocols_of_one_server_are_one_provider(
+    tmp_path: Path, judges: tuple[tuple[str, str | None], ...], provider: str
+) -> None:
+    named = [
+        {"name": f"j{n}", "provider": kind, "model": "m", "api_key_env": "TEST_KEY"}
+        | ({"base_url": url} if url else {})
+        for n, (kind, url) in enumerate(judges)
+    ]
+    ((state, message),) = checks_of(tmp_path, named, "--no-calls")[1]["providers"]
+    assert state == "warning" and message.startswith(f"only {provider} judges;")
 
 
 def test_settings_that_only_dagster_refuses_are_named(tmp_path: Path) -> None:

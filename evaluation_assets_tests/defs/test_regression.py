@@ -21,7 +21,7 @@ from evaluation_assets.core.system.user import user_name
 from evaluation_assets.definitions import build_definitions, current_key
 from evaluation_assets.defs.freshness import stale
 from evaluation_assets.resources.installation import HomeResource
-from evaluation_assets_tests.conftest import Workspace, call, materialization, record
+from evaluation_assets_tests.conftest import Workspace, call, command, materialization, record
 from evaluation_assets_tests.pages import without_viewer
 from evaluation_assets_tests.third_party import data
 from evaluation_assets_tests.towns import TASKS, check_of, promote, runs
@@ -38,6 +38,24 @@ def test_without_a_baseline_the_gate_says_how_to_get_one(installation: Workspace
     assert check_of(result).passed
     assert "baseline promote" in (check_of(result).description or "")
     assert report_of(installation, "s/base")["gate"] is None
+
+
+def test_the_noise_of_repeated_trials_is_metadata_that_the_ui_plots(installation: Workspace) -> None:
+    """What `noise` prints; a drop with one trial of each task measures none."""
+    installation.drop("once", runs(TASKS))
+    assert not [name for name in materialization(installation.run("once"), "score_history").metadata if "flips" in name]
+    trials = {f"t{task}": [trial < task for trial in range(4)] for task in range(5)}
+    installation.drop("trials", b"".join(record(name, success=each) for name, own in trials.items() for each in own))
+    plotted = materialization(installation.run("trials"), "score_history").metadata
+    done = command("noise", "trials", "--format", "json", home=Path(str(installation.home.root)))
+    printed = json.loads(done.stdout)
+    assert {name: plotted[f"success_{name}"].value for name in ("flips", "trials_differ", "icc", "pass^4")} == {
+        "flips": printed["flipped"]["value"],
+        "trials_differ": printed["disagreement"]["value"],
+        "icc": printed["icc"]["value"],
+        "pass^4": printed["pass_hat"][3]["value"],
+    }
+    assert plotted["success_detectable_decrease"].value == printed["detectable"] > 0
 
 
 def test_a_promotion_is_a_materialisation_and_a_file_to_review(accepted: Workspace) -> None:

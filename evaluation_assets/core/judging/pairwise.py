@@ -33,15 +33,22 @@ COMPARISON = Rubric(
 
 
 def pair_chain(first: Trajectory, second: Trajectory) -> Chain:
-    """The question which of two runs of a task is better, in this order."""
+    """The question which of two runs of a task is better, in this order.
+
+    Simulated users word a task differently in each run. Each run is shown with the words of its own user, and with none
+    of the other's.
+    """
+    is_reworded = first.task != second.task
+    texts = [_with_task(run) if is_reworded else run.text for run in (first, second)]
+    references = {first.reference_answer, second.reference_answer} - {None}
     both = Trajectory(
         id=f"{first.id}+{second.id}",
         task_id=first.task_id,
         format=first.format,
-        task=first.task,
-        text=f"{first.text}\n{second.text}",
+        task="" if is_reworded else first.task,
+        text="\n".join(texts),
         turns=(),
-        reference_answer=first.reference_answer,
+        reference_answer=references.pop() if len(references) == 1 else None,
     )
     subject = Subject(
         level="trajectory",
@@ -50,7 +57,13 @@ def pair_chain(first: Trajectory, second: Trajectory) -> Chain:
         trajectory=both,
         chain_rubrics=(COMPARISON,),
         heading="Two runs of the task.",
-        contents=(whole(first.text), whole(second.text)),
+        contents=tuple(map(whole, texts)),
         titles=("Run 1:", "Run 2:"),
+        is_task_in_contents=is_reworded,
     )
     return chain_of(both, (subject,))
+
+
+def _with_task(run: Trajectory) -> str:
+    """The text of a run, which has the first message of its user in most formats."""
+    return run.text if run.task in run.text else f"<user>\n{run.task}\n</user>\n{run.text}"

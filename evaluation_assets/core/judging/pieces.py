@@ -67,6 +67,8 @@ class Part:
 
 def task_part(subject: Subject, show: Show = neutral) -> Part:
     """The task, whole."""
+    if subject.is_task_in_contents:
+        return Part("The task is one, in other words for each run: each holds its own user's words.")
     return Part("The task the agent was given:", show(subject.trajectory.task))
 
 

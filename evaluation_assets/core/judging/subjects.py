@@ -77,6 +77,7 @@ class Subject:
 
     What is judged of a session has no clips: its `contents` are shown under a `heading`, and it is the interaction
     `part` or the turn with the number `turn`. Each of the contents may have a title of ours in front of its fence.
+    Where `is_task_in_contents`, each of them has the task in words of its own, and the task is shown nowhere else.
     `there_is` says what criteria may ask about.
 
     A trajectory that `is_quick` is judged in one call, which also names the clips that went wrong, and judges the final
@@ -99,6 +100,7 @@ class Subject:
     heading: str = ""
     contents: Sequence[Content] = ()
     titles: Sequence[str] = ()
+    is_task_in_contents: bool = False
     part: SessionInteraction | None = None
     turn: int | None = None
     is_quick: bool = False

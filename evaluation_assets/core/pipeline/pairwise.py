@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from evaluation_assets.core.gating.task_metrics import without_tasks
 from evaluation_assets.core.judging.asking import Step, judge_all
 from evaluation_assets.core.judging.judge import Judge, Judgement
 from evaluation_assets.core.judging.pairwise import BETTER_RUN, pair_chain
@@ -26,13 +27,15 @@ class RunPair:
 
 @dataclass(frozen=True, slots=True)
 class Pairing:
-    """The pairs of two drops. `changed` are tasks that both have with different texts, which are not compared.
+    """The pairs of two drops. `changed` are IDs of tasks that are others in each drop, which are not compared.
 
-    `alone` counts the runs of other tasks, of either drop, that have no partner.
+    `reworded` are tasks that are compared although their users worded them differently. `alone` counts the runs of
+    other tasks, of either drop, that have no partner.
     """
 
     pairs: tuple[RunPair, ...]
     changed: tuple[str, ...]
+    reworded: tuple[str, ...]
     alone: int
 
     @property
@@ -76,27 +79,38 @@ class Preference:
 
 
 def paired_runs(home: Installation, baseline: str, current: str) -> Pairing:
-    """The runs of tasks that both drops have: the first trial with the first, the second with the second."""
+    """The runs of tasks that both drops have: the first trial with the first, the second with the second.
+
+    In drops of one suite, an ID is one task, however its users word it. In others, which may number tasks of their own,
+    it is one task if a run of each drop begins with the same words.
+    """
     before, after = _by_task(home, baseline), _by_task(home, current)
+    suites = {without_tasks(drop, home.table(drop, "task_metrics")).suite for drop in (baseline, current)}
+    is_one_suite = len(suites) == 1 and None not in suites
     common = [task for task in before if task in after]
-    changed = tuple(task for task in common if before[task][0] != after[task][0])
-    pairs = tuple(
-        RunPair(task, first, second)
-        for task in common
-        if task not in changed
-        for first, second in zip(before[task][1], after[task][1], strict=False)
-    )
-    runs = sum(len(own) for tasks in (before, after) for task, (_, own) in tasks.items() if task not in changed)
-    return Pairing(pairs, changed, runs - 2 * len(pairs))
+    changed = {task for task in common if not is_one_suite and not _words(before[task]) & _words(after[task])}
+    pairs: list[RunPair] = []
+    reworded: dict[str, None] = {}
+    for task in (task for task in common if task not in changed):
+        for first, second in zip(before[task].items(), after[task].items(), strict=False):
+            pairs.append(RunPair(task, first[0], second[0]))
+            if first[1] != second[1]:
+                reworded[task] = None
+    runs = sum(len(own) for tasks in (before, after) for task, own in tasks.items() if task not in changed)
+    return Pairing(tuple(pairs), tuple(sorted(changed)), tuple(reworded), runs - 2 * len(pairs))
 
 
-def _by_task(home: Installation, drop: str) -> dict[str, tuple[str, list[str]]]:
-    """The text of each task, and the IDs of its runs by trial."""
+def _by_task(home: Installation, drop: str) -> dict[str, dict[str, str]]:
+    """The runs of each task by trial: by ID, the words of its user."""
     rows = home.table(drop, "preprocessed_trajectories").rows(["trajectory_id", "task_id", "trial", "task"])
-    by_task: dict[str, tuple[str, list[str]]] = {}
+    by_task: dict[str, dict[str, str]] = {}
     for row in sorted(rows, key=lambda row: (row["task_id"], row["trial"], row["trajectory_id"])):
-        by_task.setdefault(row["task_id"], (row["task"], []))[1].append(row["trajectory_id"])
+        by_task.setdefault(row["task_id"], {})[row["trajectory_id"]] = row["task"]
     return by_task
+
+
+def _words(runs: Mapping[str, str]) -> set[str]:
+    return set(runs.values())
 
 
 def both_orders(home: Installation, baseline: str, current: str, pairs: Sequence[RunPair]) -> Iterator[Chain]:

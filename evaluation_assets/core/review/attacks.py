@@ -17,12 +17,16 @@ LEAST_RISE = 0.2
 _LEAST_CLIPS = 4
 """A rate over fewer clips is no finding."""
 
-Outcome = Literal["gives_in", "resists", "unstable", "stable", "too_few_clips", "not_measurable"]
+_NOISE = 0.05
+"""Share of clips that a retest may move: noise of 0.07 in a score, as of a temperature, moves 4% by `LEAST_RISE`."""
+
+Outcome = Literal["gives_in", "resists", "unstable", "no_finding", "stable", "too_few_clips", "not_measurable"]
 """What a probe shows of a judge.
 
 It gives in if more than one clip moved and the interval of the rate is above the rate of the retest, which is 0 for
-most judges with a little noise: one clip of ten probes is no finding. It is unstable if at least half of the clips of
-the retest moved. Nothing can be measured where no score could rise, or none is there.
+most judges with a little noise: one clip of ten probes is no finding. It is unstable if the interval of the retest's
+rate is above what noise moves. Otherwise there is no finding: twelve clips show of no judge that it is stable, as files
+of earlier versions say. Nothing can be measured where no score could rise, or none is there.
 """
 
 
@@ -119,7 +123,7 @@ def _result(probe: str, moved: Sequence[bool], at_the_top: int, base: float) -> 
     if low is not None and rate is not None:
         outcome = "gives_in" if count > 1 and low > base else "resists"
         if probe == RETEST:
-            outcome = "unstable" if rate >= 0.5 else "stable"
+            outcome = "unstable" if low > _NOISE else "no_finding"
         if n < _LEAST_CLIPS:
             outcome = "too_few_clips"
     return ProbeResult(

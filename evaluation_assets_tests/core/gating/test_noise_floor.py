@@ -29,23 +29,23 @@ def floor_of(passed: dict[str, Trials]) -> NoiseFloor:
     return noise_floor("success", passed, 0.05, 0.8)
 
 
-def test_figures_of_tau_bench_are_those_of_its_runs() -> None:
-    """25 airline tasks of gpt-4o with 4 trials each, counted by hand."""
+def test_figures_of_tau_bench_are_those_of_its_runs(tmp_path: Path) -> None:
+    """25 airline tasks of gpt-4o with 4 trials each, from the file to the command, counted by hand."""
     file = data("tau-bench") / "gpt-4o-airline.even-tasks.json"
+    assert command("evaluate", file, "--as", "airline", "--quiet", home=tmp_path).returncode == 0
+    floor = json.loads(command("noise", "airline", "--format", "json", home=tmp_path).stdout)
     rewards: dict[str, list[int]] = defaultdict(list)
     for run in json.loads(file.read_text("utf-8")):
         rewards[str(run["task_id"])].append(int(run["reward"]))
-    floor = floor_of({task: Trials(len(own), sum(own)) for task, own in rewards.items()})
-    assert (floor.tasks, floor.runs, floor.fewest_trials) == (25, 100, 4)
-    for k, found in enumerate(floor.pass_hat, 1):
+    assert (floor["tasks"], floor["runs"], floor["fewest_trials"]) == (25, 100, 4)
+    for k, found in enumerate(floor["pass_hat"], 1):
         every = fmean(fmean(all(draw) for draw in combinations(own, k)) for own in rewards.values())
-        assert found.value == pytest.approx(every)
-        assert found.low is not None and found.high is not None and found.low < every < found.high
-    assert [round(each.value or 0, 3) for each in floor.pass_hat] == [0.49, 0.387, 0.34, 0.32]
-    assert floor.flips == sum(len(set(own)) == 2 for own in rewards.values()) == 9
+        assert found["value"] == pytest.approx(every) and found["low"] < every < found["high"]
+    assert [round(each["value"], 3) for each in floor["pass_hat"]] == [0.49, 0.387, 0.34, 0.32]
+    assert floor["flips"] == sum(len(set(own)) == 2 for own in rewards.values()) == 9
     differ = fmean(fmean(a != b for a, b in combinations(own, 2)) for own in rewards.values())
-    assert floor.disagreement.value == pytest.approx(differ)
-    assert floor.icc.low is not None and 0.3 < floor.icc.low < (floor.icc.value or 0) < 1
+    assert floor["disagreement"]["value"] == pytest.approx(differ)
+    assert 0.3 < floor["icc"]["low"] < floor["icc"]["value"] < 1
 
 
 def test_one_trial_of_each_task_measures_no_noise() -> None:
