@@ -12,6 +12,7 @@ from urllib.parse import quote
 import httpx
 import pytest
 
+from evaluation_assets.cli.start_page import LINEAGE
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets_tests.browser import chromium
 from evaluation_assets_tests.conftest import record
@@ -104,11 +105,15 @@ def forged(proxy: Proxy, name: str) -> bool:
     return name in node["partitionKeys"]
 
 
-@pytest.mark.parametrize(("host", "path"), [(UI, "/"), (UI, "/graphql?query={version}"), (REPORTS, "/d/report.html")])
+@pytest.mark.parametrize(
+    ("host", "path"),
+    [(UI, "/"), (UI, LINEAGE), (UI, "/graphql?query={version}"), (REPORTS, "/d/report.html")],
+)
 def test_nothing_is_served_without_a_login(proxy: Proxy, host: str, path: str) -> None:
     assert proxy.ask(path, host, Authorization="").status_code == 401
     assert proxy.ask(path, host, Authorization="Basic YWRhOndyb25n").status_code == 401
-    assert proxy.ask(path, host).status_code == 200
+    given = proxy.ask(path, host)
+    assert (given.status_code, given.headers.get("location")) == ((302, LINEAGE) if path == "/" else (200, None))
 
 
 def test_a_report_keeps_its_security_policy(proxy: Proxy) -> None:

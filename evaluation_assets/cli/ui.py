@@ -30,10 +30,6 @@ from evaluation_assets.core.pipeline.settings import load_settings
 from evaluation_assets.core.report.index import write_index
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.system.regular_files import is_local
-from evaluation_assets.defs.groups import REPORT
-
-LINEAGE = f"/asset-groups?expanded=global@global:{REPORT}"
-"""The page of the UI with all groups, of which that of the report is open."""
 
 _ALL_INTERFACES = ("0.0.0.0", "::")  # noqa: S104
 
@@ -122,7 +118,6 @@ def _run_dagster(home: Installation, port: int, host: str) -> int:
         pass
     ui_url = f"http://{_name_of(host)}:{port}"
     echo(f"Drop files into {home.drops}. In some seconds, the UI is at {ui_url}", err=True)
-    echo(f"The lineage of a report is at {ui_url}{LINEAGE}", err=True)
     environment = os.environ | {"DAGSTER_HOME": str(home.dagster), "EVALUATION_HOME": str(home.root)}
     environment["PYTHONWARNINGS"] = "ignore"  # Dagster's previews and superseded commands, once per process
     services = [sys.executable, "-m", "evaluation_assets.cli.dagster_dev", str(os.getpid())]
