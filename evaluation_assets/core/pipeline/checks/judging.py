@@ -34,7 +34,7 @@ def coverage(tally: Tally) -> Finding:
         f"{f' ({errors})' if errors else ''}; the minimum is {MIN_COVERAGE:.0%}."
         if outcomes.total()
         else "There was nothing to judge.",
-        tally.metadata(),
+        {} if tally.coverage is None else {"coverage": tally.coverage},
     )
 
 
@@ -47,7 +47,7 @@ def text_seen(tally: Tally) -> Finding:
         if share is None
         else f"The judge was shown {percent(share)} of the text of {counted(tally.shown, 'subject')} "
         f"(minimum {MIN_TEXT_SEEN:.0%}).",
-        tally.metadata(),
+        {} if share is None else {"share_seen": share},
     )
 
 
@@ -60,7 +60,7 @@ def canaries_answered(canaries: CanaryTable) -> Finding:
         f"{MIN_ANSWERED:.0%}, it is not known whether the judge changed."
         if canaries.asked
         else "No canary clips were requested with these verdicts.",
-        canaries.tally.metadata(),
+        {"asked": canaries.asked, "scored": canaries.scored},
         "warn",
     )
 

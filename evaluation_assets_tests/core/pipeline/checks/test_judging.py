@@ -29,12 +29,15 @@ from evaluation_assets_tests.core.stored_rows import stored
 def test_a_judge_has_to_answer_nine_of_ten_subjects(outcomes: dict[str, int], passed: bool) -> None:
     found = coverage(Tally(outcomes=Counter(outcomes), errors=Counter({"timeout": outcomes.get("failed", 0)})))
     assert (found.passed, found.severity) == (passed, "error")
+    answered = outcomes.get("scored", 0) + outcomes.get("abstained", 0)
+    assert found.metadata == {"coverage": answered / sum(outcomes.values())}, "the materialisation has the counts"
     assert f"{outcomes.get('failed', 0)} failed and {outcomes.get('not_run', 0)} were not run" in str(found.description)
 
 
 @pytest.mark.parametrize(("seen", "shown", "passed"), [(9.5, 10, True), (9.4, 10, False)])
 def test_a_judge_has_to_be_shown_the_text(seen: float, shown: int, passed: bool) -> None:
-    assert text_seen(Tally(share_seen=seen, shown=shown)).passed == passed
+    found = text_seen(Tally(share_seen=seen, shown=shown))
+    assert found.passed == passed and found.metadata == {"share_seen": seen / shown}
 
 
 def test_where_there_is_nothing_to_check_no_figure_stands_for_it(tmp_path: Path) -> None:
