@@ -12,7 +12,7 @@ from urllib.parse import quote
 import httpx
 import pytest
 
-from evaluation_assets.cli.start_page import LINEAGE
+from evaluation_assets.cli.serving.start_page import LINEAGE
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets_tests.browser import chromium
 from evaluation_assets_tests.conftest import record

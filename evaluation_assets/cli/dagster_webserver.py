@@ -5,8 +5,8 @@ Its options are those of `dagster-webserver`.
 
 from typing import Any
 
-from evaluation_assets.cli.own_pages import OwnPagesOnly
-from evaluation_assets.cli.start_page import OpensWithLineage
+from evaluation_assets.cli.serving.own_pages import OwnPagesOnly
+from evaluation_assets.cli.serving.start_page import OpensWithLineage
 from evaluation_assets.resources.dagster_private import run_webserver
 
 

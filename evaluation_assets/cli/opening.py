@@ -10,7 +10,7 @@ from upath import UPath
 from evaluation_assets.cli.evaluated import refuse_without_report
 from evaluation_assets.cli.options import with_home
 from evaluation_assets.cli.output import echo, refuse
-from evaluation_assets.cli.report_server import serving
+from evaluation_assets.cli.serving.report_server import serving
 from evaluation_assets.core.judging.panel import load_panel
 from evaluation_assets.core.judging.scorers import Scorers
 from evaluation_assets.core.models.redaction.redactor import NotRedacted

@@ -16,8 +16,8 @@ from starlette.applications import Starlette
 
 from evaluation_assets.cli.options import PORT, FiniteRange, with_home
 from evaluation_assets.cli.output import echo, refuse, warn
-from evaluation_assets.cli.private_home import warn_if_readable
-from evaluation_assets.cli.punctual_protocol import PunctualProtocol
+from evaluation_assets.cli.serving.private_home import warn_if_readable
+from evaluation_assets.cli.serving.punctual_protocol import PunctualProtocol
 from evaluation_assets.core.intake.sources.received import Spool, SpoolError
 from evaluation_assets.core.intake.sources.tally import Tally
 from evaluation_assets.core.system.commands import installing

@@ -15,7 +15,7 @@ import orjson
 from evaluation_assets.cli.opening import page_of, show
 from evaluation_assets.cli.options import PORT, with_home
 from evaluation_assets.cli.output import echo, refuse
-from evaluation_assets.cli.report_server import FileHandler
+from evaluation_assets.cli.serving.report_server import FileHandler
 from evaluation_assets.core.review.desk import InvalidLabel, ReviewDesk
 from evaluation_assets.core.system.installation import Installation
 

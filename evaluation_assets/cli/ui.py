@@ -15,14 +15,14 @@ from pathlib import Path
 
 import click
 
-from evaluation_assets.cli.changed_settings import load_changed, problem_of
-from evaluation_assets.cli.code_servers import end_late, keep_alive
 from evaluation_assets.cli.options import PORT, WholeRange, with_home
 from evaluation_assets.cli.output import echo, refuse
-from evaluation_assets.cli.private_home import warn_if_readable
-from evaluation_assets.cli.report_server import serving
-from evaluation_assets.cli.served_home import served_alone
-from evaluation_assets.cli.service_log import news
+from evaluation_assets.cli.serving.changed_settings import load_changed, problem_of
+from evaluation_assets.cli.serving.code_servers import end_late, keep_alive
+from evaluation_assets.cli.serving.private_home import warn_if_readable
+from evaluation_assets.cli.serving.report_server import serving
+from evaluation_assets.cli.serving.served_home import served_alone
+from evaluation_assets.cli.serving.service_log import news
 from evaluation_assets.core.intake.copying.folders import prepare
 from evaluation_assets.core.judging.panel import WITHOUT_MODEL, Panel, load_panel
 from evaluation_assets.core.models.redaction.settings import Redaction
@@ -120,7 +120,7 @@ def _run_dagster(home: Installation, port: int, host: str) -> int:
     echo(f"Drop files into {home.drops}. In some seconds, the UI is at {ui_url}", err=True)
     environment = os.environ | {"DAGSTER_HOME": str(home.dagster), "EVALUATION_HOME": str(home.root)}
     environment["PYTHONWARNINGS"] = "ignore"  # Dagster's previews and superseded commands, once per process
-    services = [sys.executable, "-m", "evaluation_assets.cli.dagster_dev", str(os.getpid())]
+    services = [sys.executable, "-m", "evaluation_assets.cli.serving.dagster_dev", str(os.getpid())]
     command = [*services, "-m", "evaluation_assets.definitions"]
     # Handlers before the start: a shell's background job ignores SIGINT, and its children would inherit that.
     servers: list[subprocess.Popen[str]] = []

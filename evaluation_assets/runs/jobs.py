@@ -10,13 +10,14 @@ from typing import Any
 import dagster as dg
 
 from evaluation_assets.core.gating.metadata import DAMAGED_TABLES
+from evaluation_assets.core.intake.copying.folders import prepare
 from evaluation_assets.core.intake.drops import Drop
 from evaluation_assets.core.intake.preprocessing.rules import Settings
 from evaluation_assets.core.intake.triggers.run_tags import run_tags
 from evaluation_assets.core.judging.panel import Panel
 from evaluation_assets.core.suites.agents.settings import AgentSettings
 from evaluation_assets.core.system.file_locks import locked
-from evaluation_assets.core.system.installation import Installation, make_folder
+from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.system.stop_signals import Interrupted
 from evaluation_assets.definitions import build_definitions, current_key
 from evaluation_assets.defs.freshness import stale
@@ -72,8 +73,7 @@ def instance_of(home: Installation) -> Iterator[dg.DagsterInstance]:
     before = os.environ.get("DAGSTER_HOME")
     os.environ["DAGSTER_HOME"] = str(home.dagster)
     try:
-        home.make()
-        make_folder(home.dagster)
+        prepare(home)
         with locked(home.dagster / "opening.lock"):  # Dagster creates its tables on first use, in several transactions
             instance = keep_handlers(dg.DagsterInstance.get())
         with instance:

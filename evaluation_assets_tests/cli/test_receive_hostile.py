@@ -14,8 +14,8 @@ import psutil
 import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-from evaluation_assets.cli.punctual_protocol import PunctualProtocol
 from evaluation_assets.cli.receive import server_of
+from evaluation_assets.cli.serving.punctual_protocol import PunctualProtocol
 from evaluation_assets.core.intake.sources import receiver as receiver_module
 from evaluation_assets.core.intake.sources.otlp import counting, documents
 from evaluation_assets.core.intake.sources.otlp.counting import check_messages, check_values

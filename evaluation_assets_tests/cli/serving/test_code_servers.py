@@ -10,8 +10,8 @@ from contextlib import contextmanager
 import psutil
 import pytest
 
-from evaluation_assets.cli import code_servers
-from evaluation_assets.cli.code_servers import end_late, keep_alive
+from evaluation_assets.cli.serving import code_servers
+from evaluation_assets.cli.serving.code_servers import end_late, keep_alive
 
 _SLEEP = "import time; time.sleep(600)"
 _WITH_A_RUN = (

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
-from evaluation_assets.cli.own_hosts import refusal_of
+from evaluation_assets.cli.serving.own_hosts import refusal_of
 from evaluation_assets.core.report.index import INDEX
 
 _POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy" content="([^"\r\n]*)">')

@@ -6,7 +6,7 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.websockets import WebSocketClose
 
-from evaluation_assets.cli.own_hosts import refusal_of
+from evaluation_assets.cli.serving.own_hosts import refusal_of
 
 _READING = ("GET", "HEAD", "OPTIONS")
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluation_assets.cli.report_server import FileHandler, serving
+from evaluation_assets.cli.serving.report_server import FileHandler, serving
 from evaluation_assets.core.report.index import write_index
 from evaluation_assets.core.system.installation import Installation
 

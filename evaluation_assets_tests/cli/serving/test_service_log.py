@@ -1,6 +1,6 @@
 """What `ui` prints of the log of Dagster's services."""
 
-from evaluation_assets.cli.service_log import news
+from evaluation_assets.cli.serving.service_log import news
 
 _AT = "\x1b[32m2026-01-01 12:00:00 +0000\x1b[0m - dagster.daemon.SensorDaemon - \x1b[34mINFO\x1b[0m - "
 _TICK = f"{_AT}Checking for new runs for sensor: new_drops\n"
