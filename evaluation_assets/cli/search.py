@@ -48,8 +48,8 @@ def search(
     Runs that have all WORDS, in any case, in their text, task, answers, user messages, or ID; phrases in double quotes:
     search '"no such file" retry'. The drops evaluated last come first. Nothing leaves the machine.
 
-    Conditions, as on the page of runs: finding:KIND, tool:NAME (a part of the name), outcome:pass, outcome:fail and
-    outcome:unknown; a minus negates: search 'finding:missing_call -tool:cancel refund'.
+    Conditions, as on the page of runs: finding:KIND, tool:NAME (or a part of it), outcome:pass, :fail or :unknown.
+    A minus negates: search 'finding:missing_call -tool:cancel refund'.
 
     With --like, runs are compared by their task, final answer, tools, failed calls and findings.
     """
@@ -83,7 +83,7 @@ def _refuse_unknown(query: Query) -> None:
     for field, value, _ in query.conditions:
         if field in known and value not in known[field]:
             hint = did_you_mean(value, known[field], f"choose one of: {', '.join(known[field])}")
-            refuse(f"{field}:{value} is no condition; {hint}")
+            refuse(f"{field}:{value} is not a condition; {hint}")
 
 
 def _lacking(query: Query) -> str:

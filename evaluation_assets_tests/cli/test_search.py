@@ -180,7 +180,7 @@ def test_a_report_with_data_beside_it_is_opened_by_the_command(home: Path) -> No
     [
         ((), "nothing to search for"),
         (("x", "--drop", "tow"), "no evaluated drop 'tow'; did you mean 'two'?"),
-        (("finding:lop",), "finding:lop is no condition; did you mean 'loop'?"),
+        (("finding:lop",), "finding:lop is not a condition; did you mean 'loop'?"),
         (("outcome:good",), "choose one of: pass, fail, unknown"),
         (("--like", "task-22"), "no evaluated run 'task-22'; did you mean 'task-2'?"),
     ],
