@@ -15,6 +15,7 @@ from evaluation_assets.core.sections.findings.finding import Severity
 from evaluation_assets.core.sections.findings.kinds import kinds
 from evaluation_assets.core.system.frozen import Frozen
 from evaluation_assets.core.text.counted import counted, runs_of_tasks
+from evaluation_assets.core.text.excerpts import in_short
 
 RateInterval = Callable[[Collection[Sequence[bool]]], tuple[float, float]]
 
@@ -23,6 +24,9 @@ SEVERITIES: tuple[Severity, ...] = ("HIGH", "MEDIUM", "LOW")
 
 EXAMPLES = 3
 """Examples listed by kind; the table has all."""
+
+_LONGEST_MESSAGE = 200
+"""Characters of a message among examples; the page of the run has all."""
 
 RUNS_TO_LOOK_AT = 3
 
@@ -320,6 +324,8 @@ def _keep_example(kind: _Kind, row: Row, is_shown: bool, is_failed: bool) -> Non
 
 def _example(row: Row, removed: Collection[str]) -> FindingExample:
     own = {name: row[name] for name in ("trajectory_id", "clip_index", "severity", "evidence", "detector")}
+    if row["start"] is None:
+        own["evidence"] = in_short(row["evidence"], _LONGEST_MESSAGE)
     if row["alike"] is not None and row["alike"].kind == row["kind"]:
         own |= {"group_id": row["alike"].group_id, "others": row["alike"].others}
     return FindingExample(
