@@ -43,7 +43,7 @@ _CONDITION = re.compile(r"-?[a-z][a-z_.]*(?:[:=]|[<>]=?)\S")
 def search(
     home: Installation, words: tuple[str, ...], like: str | None, chosen: tuple[str, ...], limit: int, format_name: str
 ) -> None:
-    """Search the runs of all drops, by words, conditions, or likeness to a run.
+    """Search the runs of all drops, by words or by likeness to a run.
 
     Runs that have all WORDS, in any case, in their text, task, answers, user messages, or ID; phrases in double quotes:
     search '"no such file" retry'. The drops evaluated last come first. Nothing leaves the machine.

@@ -120,9 +120,9 @@ def test_the_order_of_kinds_does_not_depend_on_that_of_the_runs() -> None:
 def test_findings_in_one_line_are_the_most_frequent_grave_kinds() -> None:
     rows = [row(run, "repeated_call", "LOW") for run in RUNS] + [row(run, "loop", "MEDIUM") for run in "ab"]
     found = summary(*rows, row("a", "cut_off", "HIGH"))
-    assert found.text == "in 5 of 5 runs of 4 tasks: Loop (2 runs), Cut off (1 run), 1 other kind"
+    assert found.text == "in 5 of 5 runs of 4 tasks: Loop (2 runs), Cut off (1 run); LOW: Repeated call (5 runs)"
     assert summary().text == "none in 5 runs of 4 tasks"
-    assert summary(row("a", "repeated_call", "LOW")).text.endswith("Repeated call (1 run)")
+    assert summary(row("a", "repeated_call", "LOW")).text.endswith(": Repeated call (1 run)")
     doubted = [row(run, "user_correction", "LOW") for run in "abc"] + [row("d", "user_correction", "MEDIUM")]
     looped = [row(run, "loop", "MEDIUM") for run in "ab"]
     assert summary(*doubted, *looped).text.endswith("Loop (2 runs), User correction (1 run)")
