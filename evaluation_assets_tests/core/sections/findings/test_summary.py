@@ -1,5 +1,6 @@
 """Findings of a drop by kind, as reports show them."""
 
+import re
 from typing import Any
 
 import pyarrow as pa
@@ -152,3 +153,11 @@ def test_a_drop_without_the_table_has_no_section_and_an_unknown_kind_keeps_its_n
     assert findings_summary(nothing, RUNS, (), (), rate_interval) is None
     (kind,) = summary(row("a", "of_old", "LOW")).kinds
     assert (kind.title, kind.meaning) == ("of_old", "")
+
+
+def test_a_long_message_is_cut_in_its_middle_and_a_quotation_is_not() -> None:
+    message = "call 3, book with {" + '"id": 1, ' * 40 + "}, was not made"
+    found = summary(row("a", "missing_call", "HIGH", evidence=message), row("a", "loop", "HIGH", 1, evidence="x" * 300))
+    by_kind = {kind.kind: kind.examples[0].evidence for kind in found.kinds}
+    assert len(by_kind["missing_call"]) == 200 and len(by_kind["loop"]) == 300
+    assert re.fullmatch(r"call 3, book with \{.*….*, was not made", by_kind["missing_call"])
