@@ -11,8 +11,10 @@ from evaluation_assets.cli.evaluated import refuse_without_report
 from evaluation_assets.cli.key_mask import mask_of_keys, masked
 from evaluation_assets.cli.options import text_or_json, with_home
 from evaluation_assets.cli.output import echo, echo_json, refuse
+from evaluation_assets.core.intake.clips.tool_types import FINAL
 from evaluation_assets.core.intake.drops import InvalidDrop, find
 from evaluation_assets.core.intake.facts import DropFacts
+from evaluation_assets.core.intake.preprocessing.rules import Settings
 from evaluation_assets.core.judging.evaluators.judge import EvaluatorJudge
 from evaluation_assets.core.judging.model_judge import ModelJudge
 from evaluation_assets.core.judging.panel import judges_of, load_panel
@@ -22,7 +24,9 @@ from evaluation_assets.core.report.provenance.prompts import prompts_behind
 from evaluation_assets.core.report.provenance.sources import place_of
 from evaluation_assets.core.report.provenance.stated import Figure, scores_of, stated_figures
 from evaluation_assets.core.report.provenance.verdicts import Verdict, criteria_of, verdicts_behind
+from evaluation_assets.core.report.search.run_conditions import OUTCOMES, outcomes_of
 from evaluation_assets.core.report.stored_report import stored_report
+from evaluation_assets.core.sections.findings.summary import SEVERITIES, kinds_title
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.counted import counted
 from evaluation_assets.core.text.excerpts import without_middle
@@ -37,6 +41,11 @@ _HEADLINE = "drop/headline/"
 
 _CLIP = ("clip_index", "tool_type", "start", "end")
 
+_FINDING = (
+    *("kind", "severity", "turn", "interaction", "step", "agent_id", "tool", "clip_index", "start", "end", "evidence"),
+    *("detector", "detector_version"),
+)
+
 _OTHER_PROMPT = "not known: panel, rubrics or prompts are others than when it was sent"
 
 
@@ -44,7 +53,9 @@ _OTHER_PROMPT = "not known: panel, rubrics or prompts are others than when it wa
 @click.argument("drop")
 @click.argument("trajectory", metavar="[RUN]", required=False)
 @click.argument("criterion", required=False)
-@click.option("--full", is_flag=True, help="Print all figures, and reasoning, prompts and replies whole.")
+@click.option(
+    "--full", is_flag=True, help="Print all figures, bytes and digests, and reasoning, prompts and replies whole."
+)
 @text_or_json
 @with_home
 def explain(
@@ -54,7 +65,7 @@ def explain(
 
     With DROP, print the main figures of the report with their formulas, and the tables they come from.
 
-    With RUN, print its scores, and where it is in the drop's files.
+    With RUN, print what went wrong in it, its scores, and its record.
 
     With CRITERION (or `overall`), print the verdicts behind it, with the prompts and replies of models.
     """
@@ -75,6 +86,8 @@ def _document(home: Installation, drop: str, trajectory: str | None, criterion: 
         shown = stated_figures(report)
     else:
         shown = _scores(home, drop, trajectory, criterion)
+        document["outcome"] = OUTCOMES[outcomes_of(home, drop).get(trajectory)]
+        document["findings"] = _findings(home, drop, trajectory)
         document["source"] = _source(home, drop, trajectory)
         document["clips"] = [
             {name: row[name] for name in _CLIP}
@@ -97,6 +110,13 @@ def _scores(home: Installation, drop: str, trajectory: str, criterion: str | Non
         refuse(f"{drop!r} has no run {trajectory!r}; {hint}")
     asked = {name: mean for name, mean in means[trajectory].items() if criterion in (None, name)}
     return scores_of(trajectory, asked)
+
+
+def _findings(home: Installation, drop: str, trajectory: str) -> list[dict[str, Any]]:
+    """The findings of a run, gravest first, as on its page."""
+    rows = home.table(drop, "findings").rows(["trajectory_id", *_FINDING])
+    own = [{"title": kinds_title(row["kind"]), **row} for row in rows if row["trajectory_id"] == trajectory]
+    return sorted(own, key=lambda row: SEVERITIES.index(row["severity"]))
 
 
 def _source(home: Installation, drop: str, trajectory: str) -> dict[str, Any] | None:
@@ -149,15 +169,16 @@ def _prompts(home: Installation, drop: str, trajectory: str, verdicts: Sequence[
 
 def _repeat(home: Installation, drop: str, settings: Mapping[str, str]) -> str:
     """The command that evaluates the drop again; replies in the ledger are not paid for twice."""
-    options = {
-        "--beta-threshold": settings.get("preprocessing beta_threshold"),
-        "--on-violation": settings.get("preprocessing on_violation"),
-    }
-    given = [word for name, value in options.items() if value for word in (name, value)]
+    standard = asdict(Settings())
+    used = {name: settings.get(f"preprocessing {name}") for name in standard}
+    changed = {name: value for name, value in used.items() if value not in (None, str(standard[name]))}
+    given = [word for name, value in changed.items() for word in (f"--{name.replace('_', '-')}", str(value))]
     return home.command("evaluate", drop, *given)
 
 
 def _lines(document: Mapping[str, Any], full: bool) -> Iterator[str]:
+    if document["trajectory"] is not None and document["criterion"] is None:
+        yield from _finding_lines(document)
     shown = [each for each in document["figures"] if full or document["trajectory"] or _is_main(each["address"])]
     shown.sort(key=lambda each: not each["address"].startswith(_HEADLINE))
     for rows, figures in groupby(shown, key=lambda each: each["rows"]):
@@ -170,8 +191,20 @@ def _lines(document: Mapping[str, Any], full: bool) -> Iterator[str]:
     for verdict in document.get("verdicts", ()):
         yield from _verdict_lines(verdict, document["clips"], full)
     if (source := document.get("source")) is not None:
-        yield from _source_lines(source)
+        yield from _source_lines(source, full)
     yield f"repeat: {document['repeat']}"
+
+
+def _finding_lines(document: Mapping[str, Any]) -> Iterator[str]:
+    findings = document["findings"]
+    told = counted(len(findings), "finding") if findings else "nothing was found"
+    yield f"run {document['trajectory']}: outcome {document['outcome']}, {told}"
+    final = next((clip["clip_index"] for clip in document["clips"] if clip["tool_type"] == FINAL), None)
+    for each in findings:
+        clip, tool = each["clip_index"], "" if each["tool"] is None else f", {each['tool']}"
+        place = "the whole run" if clip is None else f"clip {clip}{', the end' if clip == final else ''}"
+        yield f"  {each['severity']:<6}  {each['kind']}: {place}{tool}, by {each['detector']}"
+        yield " " * 10 + (each["evidence"] if each["start"] is None else f"“{each['evidence']}”")
 
 
 def _is_main(place: str) -> bool:
@@ -211,15 +244,15 @@ def _verdict_lines(verdict: Mapping[str, Any], clips: Sequence[Mapping[str, Any]
             yield f"  {'' if number else name:10} {line}"
 
 
-def _source_lines(source: Mapping[str, Any]) -> Iterator[str]:
-    exact = source["extent"] == "record"
-    yield f"source: {source['file']}, record {source['line']}"
-    where = "the record" if exact else "the whole file; the record is read from it, or joined from several"
-    yield f"  bytes      {source['start']} to {source['end']}: {where}"
-    yield f"  sha256     {source['sha256']}"
-    yield f"  file       {source['file_sha256']}"
-    kept = "unchanged since it was read" if source["is_unchanged"] else "CHANGED since it was read; evaluate it again"
-    yield f"  drop       {kept}"
+def _source_lines(source: Mapping[str, Any], full: bool) -> Iterator[str]:
+    changed = "" if source["is_unchanged"] else "; the drop has CHANGED since it was read: evaluate it again"
+    yield f"source: {source['file']}, record {source['line']}{changed}"
+    if full:
+        exact = source["extent"] == "record"
+        where = "the record" if exact else "the whole file; the record is read from it, or joined from several"
+        yield f"  bytes      {source['start']} to {source['end']}: {where}"
+        yield f"  sha256     {source['sha256']}"
+        yield f"  file       {source['file_sha256']}"
 
 
 def _cut(text: str) -> str:

@@ -26,6 +26,8 @@ _ENDS_WITH_COMMAND = re.compile(rf"(.*:) ({_COMMAND}.*)")
 _QUOTED = re.compile(f"`{_COMMAND}[^`]*`")
 _NO_BREAK = "\x00"
 """In place of a blank at which a line is not wrapped."""
+_INDENT = 4
+"""Blanks before a command that does not fit below the last column."""
 _SAID_FAILURES = 2
 _COUNTS_EVERY_S = 0.5
 
@@ -48,7 +50,11 @@ def _with_command(text: str, width: int) -> list[str]:
     if re.match(_COMMAND, text.lstrip()):
         return [text]
     ends = _ENDS_WITH_COMMAND.fullmatch(text)
-    return _wrapped(text, width) if ends is None else [*_wrapped(ends[1], width), " " * _hanging(text, width) + ends[2]]
+    if ends is None:
+        return _wrapped(text, width)
+    begins = _hanging(text, width)
+    fits = begins + len(ends[2]) <= width
+    return [*_wrapped(ends[1], width), " " * (begins if fits else min(begins, _INDENT)) + ends[2]]
 
 
 def _hanging(text: str, width: int) -> int:

@@ -14,14 +14,15 @@ from evaluation_assets.cli.opening import has_data_beside
 from evaluation_assets.cli.options import WholeRange, text_or_json, with_home
 from evaluation_assets.cli.output import echo, refuse, warn
 from evaluation_assets.core.report.paths import report_files
+from evaluation_assets.core.report.search.run_conditions import OUTCOMES, Query, query_of
 from evaluation_assets.core.report.search.run_likeness import runs_like
 from evaluation_assets.core.report.search.run_search import (
     FoundRun,
     drops_to_search,
     runs_with,
-    terms_of,
     with_outcomes,
 )
+from evaluation_assets.core.sections.findings.kinds import kinds
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.system.regular_files import is_local
 from evaluation_assets.core.text.meant import did_you_mean, near_names
@@ -29,7 +30,7 @@ from evaluation_assets.core.text.report_addresses import trajectory_place
 from evaluation_assets.core.text.well_formed import well_formed
 
 _CONDITION = re.compile(r"-?[a-z][a-z_.]*(?:[:=]|[<>]=?)\S")
-"""How conditions of the searches of pages begin, `outcome:fail` for instance."""
+"""How conditions of the searches of pages begin, `score<0.5` for instance."""
 
 
 @click.command("search")
@@ -47,17 +48,22 @@ def search(
     Runs that have all WORDS, in any case, in their text, task, answers, user messages, or ID; phrases in double quotes:
     search '"no such file" retry'. The drops evaluated last come first. Nothing leaves the machine.
 
+    Conditions, as on the page of runs: finding:KIND, tool:NAME (or a part of it), outcome:pass, :fail or :unknown.
+    A minus negates: search 'finding:missing_call -tool:cancel refund'.
+
     With --like, runs are compared by their task, final answer, tools, failed calls and findings.
     """
-    terms = terms_of(well_formed(" ".join(words)))
-    if not terms and like is None:
+    query = query_of(well_formed(" ".join(words)))
+    _refuse_unknown(query)
+    if query == Query() and like is None:
         refuse("nothing to search for. Give words, or a run with --like")
     drops = _drops(home, chosen)
     if like is None:
-        shown = list(runs_with(home, terms, drops, warn, limit + 1))
+        shown = list(runs_with(home, query, drops, warn, limit + 1))
     else:
         run = _run(home, like)
-        among = {(each.drop, each.trajectory_id) for each in runs_with(home, terms, drops, warn)} if terms else None
+        chosen_runs = None if query == Query() else runs_with(home, query, drops, warn)
+        among = None if chosen_runs is None else {(each.drop, each.trajectory_id) for each in chosen_runs}
         shown = runs_like(home, run, drops, limit + 1, warn, among)
     listed = with_outcomes(home, shown[:limit], warn)
     if format_name == "json":
@@ -66,13 +72,28 @@ def search(
     for each in listed:
         echo(*_lines(home, each))
     if not shown:
-        echo(f"no run {'has all of these words' if terms else 'is like this one'}{_where_conditions_work(words)}")
+        echo(f"no run {_lacking(query)}{_where_others_work(query.terms)}")
     elif len(shown) > limit:
         echo(f"there are more: search with --limit {2 * limit}, or with more words")
 
 
-def _where_conditions_work(words: Sequence[str]) -> str:
-    conditions = [word for word in words if _CONDITION.match(word)]
+def _refuse_unknown(query: Query) -> None:
+    """Refuse values that no run can have."""
+    known = {"finding": kinds(), "outcome": OUTCOMES.values()}
+    for field, value, _ in query.conditions:
+        if field in known and value not in known[field]:
+            hint = did_you_mean(value, known[field], f"choose one of: {', '.join(known[field])}")
+            refuse(f"{field}:{value} is not a condition; {hint}")
+
+
+def _lacking(query: Query) -> str:
+    met = "meets these conditions" if query.conditions else ""
+    has = "has all of these words" if query.terms else ""
+    return " and ".join(filter(None, (met, has))) or "is like this one"
+
+
+def _where_others_work(terms: Sequence[str]) -> str:
+    conditions = [term for term in terms if _CONDITION.match(term)]
     return f"; conditions such as {conditions[0]} work on the page that `open` shows" if conditions else ""
 
 

@@ -8,14 +8,18 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
 
 import dagster as dg
-from rich.console import Console
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, RenderResult
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
     Progress,
+    ProgressColumn,
     SpinnerColumn,
+    Task,
     TaskID,
     TextColumn,
     TimeElapsedColumn,
@@ -122,13 +126,14 @@ class RunProgress:
         return is_new
 
     def _new_bars(self) -> Progress:
+        third = self._console.width // 3
         return Progress(
             SpinnerColumn(),
-            TextColumn("{task.description}", markup=False),
+            TextColumn("{task.description}", markup=False, table_column=Column(no_wrap=True, max_width=third)),
             *([BarColumn(bar_width=20)] if self._console.width >= WIDE else []),
             MofNCompleteColumn(table_column=Column(no_wrap=True, min_width=7)),
             TimeElapsedColumn(table_column=Column(no_wrap=True, min_width=7)),
-            TextColumn("{task.fields[figures]}", markup=False, table_column=Column(no_wrap=True, ratio=1)),
+            _FiguresColumn(table_column=Column(no_wrap=True, ratio=1)),
             expand=True,
             console=self._console,
             disable=self._quiet or not self._console.is_terminal,
@@ -149,7 +154,7 @@ class RunProgress:
 
     def _show_newest(self, step: str) -> None:
         self._newest = step
-        self._bars.update(self._whole, description=f"{self._drop} {step}".strip())
+        self._bars.update(self._whole, description=self._drop, figures=step)
 
     def _count(self, judged: Judged) -> None:
         if judged.total == 0:
@@ -172,6 +177,26 @@ class RunProgress:
         working = [each for each in self._judged.values() if each.total is None or each.done < each.total]
         parts += [f"{each.judge}: {each.level}: {each.figures()}" for each in working] or [self._newest]
         return "; ".join(part for part in parts if part)
+
+
+class _FiguresColumn(ProgressColumn):
+    """The figures of a task, as many as fit."""
+
+    def render(self, task: Task) -> "Figures":
+        return Figures(task.fields["figures"])
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """Figures separated by commas: what is too wide for its column is left out at the end, not cut within a figure."""
+
+    text: str
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        shown = self.text
+        while cell_len(shown) > options.max_width and ", " in shown:
+            shown = shown.rpartition(", ")[0]
+        yield Text(shown, no_wrap=True, overflow="ellipsis")
 
 
 class _Listener(logging.Handler):

@@ -51,7 +51,7 @@ def test_a_drop_shows_its_figures_with_their_formulas(judged: Judged) -> None:
     assert f"drop/overall/mean = {mean}\n" in done.output
     assert "mean of the overall scores of trajectories" in done.output
     assert "\nfrom clip_verdicts/<judge>\n  drop/overall/mean" in done.output and "drop/overall/std" not in done.output
-    assert "repeat: evaluation-assets evaluate week --" in done.output
+    assert f"repeat: evaluation-assets evaluate week --home {judged.home.root}\n" in done.output
 
 
 def test_what_the_report_opens_with_is_first(tmp_path: Path) -> None:
@@ -93,6 +93,25 @@ def test_a_trajectory_shows_its_bytes(judged: Judged) -> None:
     assert source["file_sha256"] == hashlib.sha256(content).hexdigest()
     assert source["is_unchanged"] and source["file"] == "week.jsonl"
     assert {figure["address"] for figure in document["figures"]} >= {"trajectory/red/overall"}
+
+
+def test_a_run_opens_with_what_went_wrong_in_it(tmp_path: Path) -> None:
+    (tmp_path / "d.jsonl").write_bytes(run_of(1, good=False) + run_of(2, good=True))
+    at_home = ["--home", str(tmp_path / "home")]
+    CliRunner().invoke(main, ["evaluate", str(tmp_path / "d.jsonl"), "--beta-threshold", "9", "--quiet", *at_home])
+    told, full, fine = (
+        CliRunner().invoke(main, ["explain", "d", *arguments, *at_home]).output
+        for arguments in (["task-1"], ["task-1", "--full"], ["task-2"])
+    )
+    assert told.startswith(
+        "run task-1: outcome fail, 2 findings\n"
+        "  HIGH    missing_answer: the whole run, by flags\n          no_answer\n"
+        "  MEDIUM  ignored_error: clip 1, browser_search_google, by errors\n          “Error: timeout”\n"
+        "from clip_verdicts/"
+    )
+    assert "source: d.jsonl, record 1\nrepeat: evaluation-assets evaluate d --beta-threshold 9 --home" in told
+    assert "sha256" not in told and "sha256" in full and "bytes      0 to " in full
+    assert fine.startswith("run task-2: outcome pass, nothing was found\nfrom ")
 
 
 def test_a_criterion_shows_the_verdicts_with_their_replies(judged: Judged) -> None:

@@ -100,7 +100,7 @@ def test_what_does_not_occur_takes_no_line(tmp_path: Path) -> None:
         "gate",
         "report",
     ]
-    assert re.search(r"^  cost               agents unknown, \d+ calls; judging none$", done.stdout, re.MULTILINE)
+    assert re.search(r"^  cost               agents unknown, \d+ tool calls; judging none$", done.stdout, re.MULTILINE)
     assert (
         "  gate               no baseline; to accept this drop as one: evaluation-assets baseline promote "
         in done.stdout

@@ -166,7 +166,7 @@ def test_the_terminal_and_the_reports_say_what_the_agents_cost(tmp_path: Path) -
         (tmp_path / f"{name}.jsonl").write_bytes(lines(*of))
         return command("evaluate", tmp_path / f"{name}.jsonl", "--quiet", home=tmp_path / "home").stdout
 
-    said = "$0.1560 (12 of 12 runs), 12 calls, 15,600 tokens"
+    said = "$0.1560 (12 of 12 runs), 12 tool calls, 15,600 tokens"
     whole = printed("whole", *runs)
     assert f"  cost               agents {said}; judging none\n" in whole
     facts = [line.split()[0] for line in whole.splitlines() if re.match(r"  \w", line)]
@@ -175,13 +175,13 @@ def test_the_terminal_and_the_reports_say_what_the_agents_cost(tmp_path: Path) -
     assert f"\nCost of agents: {said}.\n" in (folder / "report.md").read_text()
     page = (folder / "report.html").read_text()
     assert page.index("Cost of agents") < page.index("Cost of judging")
-    assert ">$0.1560 (12 of 12 runs)</a><small>12 calls, 15,600 tokens</small>" in re.sub(r"\s*\n\s*", "", page)
+    assert ">$0.1560 (12 of 12 runs)</a><small>12 tool calls, 15,600 tokens</small>" in re.sub(r"\s*\n\s*", "", page)
     without = [{"task_id": run["task_id"], "messages": messages} for run in runs]
-    assert "  cost               agents unknown, 12 calls; judging none\n" in printed("without", *without)
-    partly = "agents $0.0130 (1 of 12 runs), 12 calls, 1,300 tokens (1 of 12 runs); judging none\n"
+    assert "  cost               agents unknown, 12 tool calls; judging none\n" in printed("without", *without)
+    partly = "agents $0.0130 (1 of 12 runs), 12 tool calls, 1,300 tokens (1 of 12 runs); judging none\n"
     assert partly in printed("partly", runs[0], *without[1:])
     listed = AgentUse().with_run(1, Usage(cost_usd=0.02, is_list_price=True)).with_run(2, None)
-    assert listed.text == "$0.0200 at list prices (1 of 2 runs), 3 calls"
+    assert listed.text == "$0.0200 at list prices (1 of 2 runs), 3 tool calls"
 
 
 def test_the_log_says_the_result_of_an_evaluation_and_where_its_report_is(tmp_path: Path) -> None:

@@ -76,6 +76,9 @@ def test_a_command_stays_whole_and_the_words_around_it_are_wrapped() -> None:
     assert printed(command) == [command] and printed(f"  {command}") == [f"  {command}"]
     *before, last = printed(f"{said}: {command}")
     assert last == f"  {command}" and len(before) == 2 and max(map(len, before)) <= 80 and before[1].endswith(":")
+    under_columns = f"  label              {said}: evaluation-assets evaluate "
+    assert printed(f"{under_columns}{'w' * 30}")[-1] == " " * 21 + f"evaluation-assets evaluate {'w' * 30}"
+    assert printed(f"{under_columns}{'w' * 50}")[-1] == " " * 4 + f"evaluation-assets evaluate {'w' * 50}"
     assert f"`{command}`," in " ".join(printed(f"{said} `{command}`, says {said}"))
     assert all(len(line) <= 80 for line in printed(f"{said} those that evaluation-assets formats lists {said}"))
 

@@ -7,7 +7,8 @@ from urllib.parse import unquote
 
 import pytest
 
-from evaluation_assets.core.report.search.run_search import excerpt, runs_with, terms_of
+from evaluation_assets.core.report.search.run_conditions import Condition, Query, query_of
+from evaluation_assets.core.report.search.run_search import excerpt, runs_with
 from evaluation_assets.core.report.viewer.page import DATA_FOLDER
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.folded import folded, place_in
@@ -67,9 +68,30 @@ def test_a_found_run_says_its_outcome(home: Path, tmp_path: Path) -> None:
     assert run["outcome"] == "fail", "the test case says more than what was recorded"
 
 
-def test_conditions_are_said_to_work_on_the_page(home: Path) -> None:
-    done = command("search", "outcome:fail", home=home)
-    assert "no run has all of these words; conditions such as outcome:fail work on the page" in done.stdout
+@pytest.mark.parametrize(
+    ("query", "runs"),
+    [
+        ("outcome:fail", {"task-2", "task-3"}),
+        ("outcome:unknown tool:BROWSER_search", {HOSTILE}),
+        ("finding:ignored_error", {"task-2", "task-3"}),
+        ("town -finding:ignored_error -outcome:unknown", {"task-1", "task-4"}),
+        ("outcome:pass zebra", set()),
+    ],
+)
+def test_conditions_of_the_page_of_runs_work_on_the_terminal(home: Path, query: str, runs: set[str]) -> None:
+    assert {run["trajectory_id"] for run in found(home, query)} == runs
+
+
+def test_a_run_with_the_kind_that_is_asked_for_shows_that_finding(home: Path) -> None:
+    alike = found(home, "--like", "task-3", "finding:ignored_error")
+    (run,) = found(home, "finding:ignored_error", "--drop", "one")
+    assert [each["trajectory_id"] for each in alike] == ["task-2"] == [run["trajectory_id"]]
+    assert "timeout" in run["excerpt"] and run["clip_index"] == 1
+
+
+def test_other_conditions_are_said_to_work_on_the_page(home: Path) -> None:
+    done = command("search", "score<0.5", home=home)
+    assert "no run has all of these words; conditions such as score<0.5 work on the page" in done.stdout
     assert command("search", "nowhere", home=home).stdout == "no run has all of these words\n"
 
 
@@ -113,7 +135,7 @@ def test_no_more_runs_are_read_than_asked_for(home: Path) -> None:
     assert done.stdout.count("report.html#/run/") == 2 and "there are more: search with --limit 4" in done.stdout
     read: list[str] = []
     place = Installation.at(str(home))
-    assert len(list(runs_with(place, ["town"], ["one", "two"], read.append, 1))) == 1
+    assert len(list(runs_with(place, Query(("town",)), ["one", "two"], read.append, 1))) == 1
 
 
 def test_runs_that_failed_alike_come_first(home: Path) -> None:
@@ -158,6 +180,8 @@ def test_a_report_with_data_beside_it_is_opened_by_the_command(home: Path) -> No
     [
         ((), "nothing to search for"),
         (("x", "--drop", "tow"), "no evaluated drop 'tow'; did you mean 'two'?"),
+        (("finding:lop",), "finding:lop is not a condition; did you mean 'loop'?"),
+        (("outcome:good",), "choose one of: pass, fail, unknown"),
         (("--like", "task-22"), "no evaluated run 'task-22'; did you mean 'task-2'?"),
     ],
 )
@@ -177,8 +201,10 @@ def test_an_empty_home_and_a_damaged_drop(home: Path, tmp_path: Path) -> None:
     assert done.returncode == 0 and "task-3" in done.stdout and "one.parquet is damaged" in done.stderr
 
 
-def test_terms_of_a_query() -> None:
-    assert terms_of('"no such file" Retry  x') == ["no such file", "retry", "x"]
+def test_terms_and_conditions_of_a_query() -> None:
+    assert query_of('"no such file" Retry  x') == Query(("no such file", "retry", "x"))
+    conditions = Condition("finding", "loop"), Condition("tool", "a b", is_negated=True)
+    assert query_of('finding:loop -tool:"A b" "tool:x y" score<1') == Query(("tool:x y", "score<1"), conditions)
 
 
 def test_an_excerpt_has_one_ellipsis_where_its_text_was_cut_before() -> None:

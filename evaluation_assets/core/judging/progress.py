@@ -4,6 +4,7 @@ import logging
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from math import ceil
 
 from evaluation_assets.core.judging.judge import Judgement
 from evaluation_assets.core.text.counted import to_a_hundredth_cent
@@ -71,7 +72,7 @@ class Judged:
         rate = self.done / max(time.monotonic() - self.started, 1e-3)
         parts = [f"{self.done}{'' if self.total is None else f' of {self.total}'} verdicts", f"{rate:.1f}/s"]
         if self.total is not None and rate and (left := self.total - self.done) > 0:
-            parts.append(f"about {left / rate / 60:.0f} min left")
+            parts.append(f"~{ceil(left / rate / 60)} min left")
         if self.failed:
             parts.append(f"{self.failed} failed")
         if self.asks_model:

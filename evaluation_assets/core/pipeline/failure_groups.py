@@ -33,6 +33,7 @@ from evaluation_assets.core.system.by_key import by_key
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.system.regular_files import is_local
 from evaluation_assets.core.text.counted import percent
+from evaluation_assets.core.text.excerpts import in_short
 from evaluation_assets.core.text.plain_text import markdown_cell
 from evaluation_assets.core.traces.trajectories.identity import digest
 
@@ -165,7 +166,8 @@ class FindingsOfRuns:
         failed = {run for run, succeeded in self.runs.successes.items() if not succeeded}
         for run, rows in groupby(self.findings.rows(list(_PLACED)), itemgetter("trajectory_id")):
             failed.discard(run)
-            yield [Occurrence(drop=self.runs.drop, **row) for row in rows]
+            short = ({**row, "evidence": in_short(row["evidence"], _EXCERPT)} for row in rows)
+            yield [Occurrence(drop=self.runs.drop, **row) for row in short]
         if failed:
             yield from ([each] for each in _unexplained(self.raw, self.runs, failed))
 

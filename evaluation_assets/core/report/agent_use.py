@@ -44,8 +44,8 @@ class AgentUse(Frozen):
 
     @property
     def use(self) -> str:
-        """Calls and tokens as text: `12 calls, 15,600 tokens`."""
-        calls = counted(self.calls, "call")
+        """Calls and tokens as text: `12 tool calls, 15,600 tokens`."""
+        calls = counted(self.calls, "tool call")
         if self.tokens is None:
             return calls
         partly = "" if self.n_counted == self.n_runs else f" ({self.n_counted:,} of {counted(self.n_runs, 'run')})"

@@ -8,7 +8,7 @@ from evaluation_assets.core.suites import call_metrics
 from evaluation_assets.core.suites.answers import RIGHT, AnswerOutcome
 from evaluation_assets.core.suites.call_schemas import Defect
 from evaluation_assets.core.suites.calls import Call, Run, same_tool
-from evaluation_assets.core.suites.comparison import shown
+from evaluation_assets.core.suites.comparison import in_full, shown
 from evaluation_assets.core.suites.matching import Alignment
 from evaluation_assets.core.suites.suite import Case, Suite
 
@@ -101,7 +101,7 @@ def call_issues(case: Case, calls: Sequence[Call], alignment: Alignment) -> Iter
         for index in alignment.missing:
             want = case.expected_calls[index]
             named = {name: rule.accepted[0] for name, rule in want.parameters.items() if rule.accepted}
-            values = f" with {shown(named)}" if named else ""
+            values = f" with {in_full(named)}" if named else ""
             yield issue_of("missing_call", f"call {index + 1}, {want.tool}{values}, was not made", want.tool)
     if case.should_not_call_tools:
         for index, call in enumerate(calls):

@@ -22,6 +22,8 @@ _LONGEST_MATCHED = 10_000
 
 _LONGEST_FAULT = 200
 
+_LONGEST_VALUE = 2000
+
 
 @dataclass(frozen=True, slots=True)
 class ParameterOutcome:
@@ -96,13 +98,13 @@ def _outcome(name: str, rule: ParameterRule, value: Any) -> ParameterOutcome:
 def _difference(accepted: Sequence[Any], rule: ParameterRule, value: Any) -> str:
     """What is wrong with a value. Of nested ones, the innermost place that differs: the rest may be long and equal."""
     if len(accepted) != 1:
-        return f"expected {_any_of(rule)}, got {shown(value)}"
+        return f"expected {_any_of(rule)}, got {in_full(value)}"
     expected, place = accepted[0], list[str | int]()
     while (key := _differing(expected, value, rule)) is not None:
         place.append(key)
         expected, value = expected[key], value[key]
     at = f"at {place_name(tuple(place))} " if place else ""
-    return f"{at}expected {shown(expected)}, got {shown(value)}"
+    return f"{at}expected {in_full(expected)}, got {in_full(value)}"
 
 
 def _differing(expected: Any, value: Any, rule: ParameterRule) -> str | int | None:
@@ -140,7 +142,12 @@ def _loosened(text: str, rule: ParameterRule) -> str:
 
 def _any_of(rule: ParameterRule) -> str:
     accepted = rule.accepted or ()
-    return " or ".join(shown(value) for value in accepted[:3]) + (" …" if len(accepted) > 3 else "")
+    return " or ".join(map(in_full, accepted[:3])) + (" …" if len(accepted) > 3 else "")
+
+
+def in_full(value: Any) -> str:
+    """A value that a call should have, as JSON: nothing else in the run says it. Lists of messages cut them."""
+    return shown(value, _LONGEST_VALUE)
 
 
 def shown(value: Any, limit: int = 80) -> str:

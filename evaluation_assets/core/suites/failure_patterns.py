@@ -9,6 +9,7 @@ from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.suites.call_metrics import reaches
 from evaluation_assets.core.suites.case_issues import IssueKind
 from evaluation_assets.core.system.frozen import Frozen
+from evaluation_assets.core.text.excerpts import in_short
 from evaluation_assets.core.text.nullable import mean_of
 
 FailureClass = Literal[
@@ -32,6 +33,8 @@ FLAG_BELOW = 0.6
 """Figures below it are flagged."""
 
 MOST_EXAMPLES = 3
+
+_LONGEST_EXAMPLE = 200
 
 CLASSES: Mapping[FailureClass, tuple[IssueKind, ...]] = {
     "missing_call": ("missing_call",),
@@ -122,7 +125,8 @@ def failure_patterns(results: Iterable[Row]) -> list[FailurePattern]:
 
 
 def _example(issue: Row) -> str:
-    return f"{issue['parameter']} {issue['detail']}" if issue["parameter"] else issue["detail"]
+    said = f"{issue['parameter']} {issue['detail']}" if issue["parameter"] else issue["detail"]
+    return in_short(said, _LONGEST_EXAMPLE)
 
 
 def most_frequent(counts: Mapping[str, int]) -> list[str]:

@@ -6,6 +6,15 @@ def beginning(text: str, limit: int) -> str:
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 
+_END = 60
+"""Characters of the end of a text that is cut in its middle."""
+
+
+def in_short(text: str, limit: int) -> str:
+    """The text, cut in its middle to `limit` characters, of which one is an ellipsis: how it ends says much, too."""
+    return text if len(text) <= limit else f"{text[: limit - _END - 1]}…{text[-_END:]}"
+
+
 def without_middle(text: str, head: int, tail: int, mark: str) -> str:
     """The first `head` and the last `tail` characters, and between them `mark` with the number of those left out."""
     end = len(text) - tail

@@ -67,3 +67,9 @@ def test_tools_are_counted_over_runs() -> None:
     assert (tool.expected, tool.called, tool.matched, tool.errors) == (2, 4, 1, 1)
     assert (tool.precision, tool.recall, tool.parameter_accuracy) == (0.25, pytest.approx(0.5), 0.5)
     assert tool.flagged
+
+
+def test_a_long_detail_is_cut_in_its_middle() -> None:
+    (pattern,) = failure_patterns([row("a", issue("missing_call", f"call 1, book with {'x' * 900}, was not made"))])
+    (example,) = pattern.examples
+    assert len(example) == 203 and example.startswith("a: call 1, book") and example.endswith(", was not made")

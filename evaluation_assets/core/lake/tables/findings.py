@@ -28,7 +28,7 @@ FINDINGS = Table(
         Column("tool", NAME, "Tool of the call at the step."),
         _CLIP,
         *_SPAN,
-        Column("evidence", TEXT, "Quotation of the run, or a message about what is missing; at most 300 characters."),
+        Column("evidence", TEXT, "Quotation of the run of at most 300 characters, or a message about what is missing."),
         Column("detector", NAME, "Who says so: a detector, a judge, or the table that the finding is taken from."),
         Column("detector_version", NAME, "Version of the detector."),
         Column(

@@ -1,11 +1,11 @@
-"""Which runs of an installation have all words of a query.
+"""Which runs of an installation have all words of a query, and meet its conditions.
 
 Tables are read as streams, drop by drop, so that memory does not grow with the number of runs.
 """
 
 import json
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Literal
@@ -18,13 +18,13 @@ from numpy.typing import NDArray
 from evaluation_assets.core.gating.evaluated_drops import evaluated_at, without_damaged
 from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.lake.stored import Aligned
+from evaluation_assets.core.report.search.run_conditions import Match, Query, matches_in, outcomes_of
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.folded import folded, place_in
 from evaluation_assets.core.traces.trajectories.trajectory_rows import TREE_AND_TEXT, trajectory_of
 
 Tell = Callable[[str], object]
 
-_TERM = re.compile(r'"([^"]+)"|([^\s"]+)')
 _BEFORE, _AFTER = 60, 120
 """Characters of an excerpt before and after where a word begins."""
 
@@ -49,11 +49,6 @@ class FoundRun:
     outcome: Literal["pass", "fail"] | None = None
 
 
-def terms_of(query: str) -> list[str]:
-    """The words and the quoted phrases of a query, folded."""
-    return [folded(phrase or word) for phrase, word in _TERM.findall(query)]
-
-
 def drops_to_search(home: Installation) -> list[str]:
     """The evaluated drops, the last evaluated first."""
     drops = home.drops_with("preprocessed_trajectories")
@@ -61,34 +56,24 @@ def drops_to_search(home: Installation) -> list[str]:
 
 
 def runs_with(
-    home: Installation, terms: Sequence[str], drops: Sequence[str], damaged: Tell, most: int | None = None
+    home: Installation, query: Query, drops: Sequence[str], damaged: Tell, most: int | None = None
 ) -> Iterator[FoundRun]:
-    """The runs that have all folded terms in their text, task, answers, messages, or ID; at most `most`.
+    """The runs that have all terms in their text, task, answers, messages, or ID and meet all conditions.
 
-    A damaged table is reported and its drop skipped.
+    At most `most`. A damaged table is reported and its drop skipped.
     """
-    by_drop = without_damaged(drops, lambda drop: list(islice(_runs_with(home, terms, drop), most)), damaged)
+    by_drop = without_damaged(drops, lambda drop: list(islice(_runs_with(home, query, drop), most)), damaged)
     return islice((run for own in by_drop for run in own), most)
 
 
 def with_outcomes(home: Installation, runs: Sequence[FoundRun], damaged: Tell) -> list[FoundRun]:
     """The same runs, with what their test cases say of them, else with the outcome that was recorded."""
-    chosen = {run.drop: {each.trajectory_id for each in runs if each.drop == run.drop} for run in runs}
-    by_drop = without_damaged(chosen, lambda drop: (drop, _outcomes(home, drop, chosen[drop])), damaged)
+    by_drop = without_damaged(
+        dict.fromkeys(run.drop for run in runs), lambda drop: (drop, outcomes_of(home, drop)), damaged
+    )
     known = {(drop, run): passed for drop, own in by_drop for run, passed in own.items()}
     words: dict[bool | None, Literal["pass", "fail"] | None] = {True: "pass", False: "fail", None: None}
     return [replace(run, outcome=words[known.get((run.drop, run.trajectory_id))]) for run in runs]
-
-
-def _outcomes(home: Installation, drop: str, chosen: Collection[str]) -> dict[str, bool | None]:
-    recorded, by_case = home.table(drop, "preprocessed_trajectories"), home.table(drop, "tool_use_results")
-    columns = [(recorded, "success"), *([(by_case, "passed")] if by_case.exists else [])]
-    return {
-        row["trajectory_id"]: row[column]
-        for table, column in columns
-        for row in table.rows(["trajectory_id", column])
-        if row["trajectory_id"] in chosen and row[column] is not None
-    }
 
 
 def excerpt(text: str, at: int) -> str:
@@ -99,12 +84,19 @@ def excerpt(text: str, at: int) -> str:
     return f"{shown.rstrip('…')}…" if end < len(text) else shown
 
 
-def _runs_with(home: Installation, terms: Sequence[str], drop: str) -> Iterator[FoundRun]:
+def _runs_with(home: Installation, query: Query, drop: str) -> Iterator[FoundRun]:
     """The runs of a drop. Only of runs that may have all terms the trajectory is decoded."""
+    matches = matches_in(home, drop, query) if query.conditions else None
+    if not query.terms and matches is not None:
+        yield from _met(home, drop, matches)
+        return
+    terms = query.terms
     clips = Aligned(home.table(drop, "clips").rows(["trajectory_id", "clip_index", "start", "end"]))
     for batch in home.table(drop, "preprocessed_trajectories").batches(("trajectory_id", "task_id", *TREE_AND_TEXT)):
-        may_have = _may_have(batch, terms)
-        for run, row in zip(batch["trajectory_id"].to_pylist(), _rows_of(batch, may_have), strict=True):
+        ids, may_have = batch["trajectory_id"].to_pylist(), _may_have(batch, terms)
+        if matches is not None:
+            may_have &= np.array([run in matches for run in ids], bool)
+        for run, row in zip(ids, _rows_of(batch, may_have), strict=True):
             own = clips.at(run)
             if row is not None and (best := _best_place(row, terms)) is not None:
                 text, at = best
@@ -114,6 +106,19 @@ def _runs_with(home: Installation, terms: Sequence[str], drop: str) -> Iterator[
                     clip_index=_clip_at(own, at) if text is row["text"] else None,
                     excerpt=excerpt(text, at),
                 )
+
+
+def _met(home: Installation, drop: str, matches: Mapping[str, Match]) -> Iterator[FoundRun]:
+    """The runs that meet the conditions, each with the finding that is asked for, else with its task."""
+    for row in home.table(drop, "preprocessed_trajectories").rows(["trajectory_id", "task"]):
+        if (match := matches.get(row["trajectory_id"])) is not None:
+            finding = match.finding
+            yield FoundRun(
+                drop=drop,
+                trajectory_id=row["trajectory_id"],
+                clip_index=None if finding is None else finding["clip_index"],
+                excerpt=excerpt(row["task"] if finding is None else finding["evidence"], 0),
+            )
 
 
 def _rows_of(batch: pa.RecordBatch, chosen: NDArray[np.bool_]) -> Iterator[Row | None]:

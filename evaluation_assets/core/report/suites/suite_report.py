@@ -20,12 +20,14 @@ from evaluation_assets.core.suites.call_metrics import trial_rates
 from evaluation_assets.core.suites.failure_patterns import by_tool, is_low
 from evaluation_assets.core.system.by_key import by_key
 from evaluation_assets.core.text.counted import counted, percent, runs_of_tasks
+from evaluation_assets.core.text.excerpts import in_short
 from evaluation_assets.core.text.nullable import mean_of
 
 LISTED = 200
 """Runs and names listed in a report; the table has all."""
 
 _ISSUES = 8
+_LONGEST_ISSUE = 200
 
 METRICS = (
     "score",
@@ -145,7 +147,7 @@ def _case(row: Row) -> CaseSummary:
 
 def _issue(issue: Row) -> str:
     place = ".".join(part for part in (issue["tool"], issue["parameter"]) if part) if issue["parameter"] else ""
-    return f"{issue['kind']}: {place} {issue['detail']}".replace(":  ", ": ")
+    return f"{issue['kind']}: {place} {in_short(issue['detail'], _LONGEST_ISSUE)}".replace(":  ", ": ")
 
 
 def _pattern(row: Row) -> Row:

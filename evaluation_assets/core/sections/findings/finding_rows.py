@@ -7,8 +7,12 @@ from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.sections.findings.claim import Claim
 from evaluation_assets.core.sections.findings.evidence.course import LONGEST_QUOTATION
 from evaluation_assets.core.sections.findings.finding import Finding, Place
+from evaluation_assets.core.sections.findings.gathering import MISSING_CALL
 from evaluation_assets.core.sections.findings.process_score import CRITERIA, ProcessScore
 from evaluation_assets.core.traces.trajectories.model import Trajectory
+
+_LONGEST_MESSAGE = 5000
+"""Characters of evidence that is no quotation: an expected call stands in no other place."""
 
 _At = tuple[int | None, int | None, int | None]
 """Turn, interaction and step."""
@@ -68,9 +72,9 @@ def _row(drop: str, trajectory: Trajectory, finding: Finding, steps: Mapping[_At
         "kind": finding.kind,
         "severity": finding.severity,
         **_place(finding.place),
-        "tool": step.tool,
+        "tool": None if finding.kind == MISSING_CALL else step.tool,
         "clip_index": step.clip,
-        "evidence": finding.evidence[:LONGEST_QUOTATION],
+        "evidence": finding.evidence[: _LONGEST_MESSAGE if finding.place.span is None else LONGEST_QUOTATION],
         "detector": finding.detector,
         "detector_version": finding.detector_version,
         "false_alarm_rate": None,

@@ -15,7 +15,10 @@ from evaluation_assets.core.traces.trajectories.model import Trajectory
 JudgedClaim = tuple[str, str, str]
 """A judge, a claim of the final answer, and the words of the run that contradict it, as the judge quotes both."""
 
-GATHERING_VERSION = "10"
+GATHERING_VERSION = "11"
+
+MISSING_CALL = "missing_call"
+"""The kind of finding that is placed at the end of the run, up to which the call could be made."""
 
 _OF_CASE, _OF_SOURCE = "tool_use_results", "recorded_expectations"
 ABOUT_OUTCOME = frozenset((_OF_CASE, _OF_SOURCE))
@@ -49,7 +52,7 @@ Open errors are none: a detector has them in every run.
 """
 
 CASE_ISSUES: Mapping[str, str | None] = {
-    "missing_call": "missing_call",
+    MISSING_CALL: MISSING_CALL,
     "wrong_tool": "unsuitable_tool",
     "unnecessary_call": "unnecessary_call",
     "repeated_call": "unnecessary_call",
@@ -208,10 +211,17 @@ def _of_case(trajectory: Trajectory, issues: Sequence[Row], source: str) -> Iter
         kind = CASE_ISSUES[issue["kind"]]
         if kind is not None:
             index = issue.get("call")  # tables of earlier versions have none
-            place = Place() if index is None else calls[index].place()
+            end = _end(trajectory) if kind == MISSING_CALL else Place()
+            place = end if index is None else calls[index].place()
             at = "" if issue["parameter"] is None else f"{issue['tool']}, {issue['parameter']}: "
             severity: Severity | None = "HIGH" if issue["hard"] else None
             yield _finding(kind, source, place, f"{at}{issue['detail']}", severity)
+
+
+def _end(trajectory: Trajectory) -> Place:
+    """The last step of a run; nothing of a run without steps."""
+    last = next(reversed(Course(trajectory).steps), None)
+    return Place() if last is None else last.place()
 
 
 def _of_constraints(trajectory: Trajectory, outcomes: Sequence[Row]) -> Iterator[Finding]:

@@ -15,6 +15,7 @@ from evaluation_assets.core.sections.findings.finding import Severity
 from evaluation_assets.core.sections.findings.kinds import kinds
 from evaluation_assets.core.system.frozen import Frozen
 from evaluation_assets.core.text.counted import counted, runs_of_tasks
+from evaluation_assets.core.text.excerpts import in_short
 
 RateInterval = Callable[[Collection[Sequence[bool]]], tuple[float, float]]
 
@@ -23,6 +24,9 @@ SEVERITIES: tuple[Severity, ...] = ("HIGH", "MEDIUM", "LOW")
 
 EXAMPLES = 3
 """Examples listed by kind; the table has all."""
+
+_LONGEST_MESSAGE = 200
+"""Characters of a message among examples; the page of the run has all."""
 
 RUNS_TO_LOOK_AT = 3
 
@@ -138,19 +142,17 @@ class FindingsSummary(Frozen):
 
     @property
     def text(self) -> str:
-        """The most frequent kinds, as in `in 3 of 16 runs: Loop (2 runs), Cut off (1 run), 1 other kind`.
+        """The most frequent kinds, as in `in 3 of 16 runs: Loop (2 runs), 1 other kind; LOW: Refusal (3 runs)`.
 
-        The runs of a kind are those that have it with more than LOW, if any kind has such runs.
+        The runs of a kind are those that have it with more than LOW, if there are such runs.
         """
         if not self.affected:
             return f"none in {self.of_runs}"
-        runs = {kind.title: kind.grave_runs for kind in self.kinds if kind.grave_runs}
-        runs = runs or {kind.title: kind.runs for kind in self.kinds}
-        frequent = sorted(runs.items(), key=lambda each: -each[1])[:3]
-        named = [f"{title} ({counted(count, 'run')})" for title, count in frequent]
-        if (others := len(self.kinds) - len(frequent)) > 0:
-            named.append(counted(others, "other kind"))
-        return f"in {self.affected:,} of {self.of_runs}{self.in_failed}: {', '.join(named)}"
+        grave = {kind.title: kind.grave_runs for kind in self.kinds if kind.grave_runs}
+        low = {kind.title: kind.runs for kind in self.kinds if not kind.grave_runs}
+        told = _most_frequent(grave or low, 3)
+        also = f"; LOW: {_most_frequent(low, 1)}" if grave and low else ""
+        return f"in {self.affected:,} of {self.of_runs}{self.in_failed}: {told}{also}"
 
     @property
     def in_failed(self) -> str:
@@ -186,6 +188,14 @@ class _Run:
     def rank(self) -> tuple[int, ...]:
         """Runs with the most kinds of HIGH findings first, then of MEDIUM ones; failed runs first among equals."""
         return (*(len(self.by_severity.get(severity, ())) for severity in SEVERITIES[:2]), self.is_failed)
+
+
+def _most_frequent(runs: Mapping[str, int], most: int) -> str:
+    """The kinds in the most runs, as text, and how many others there are."""
+    frequent = sorted(runs.items(), key=lambda each: -each[1])[:most]
+    others = len(runs) - len(frequent)
+    named = [f"{title} ({counted(count, 'run')})" for title, count in frequent]
+    return ", ".join([*named, counted(others, "other kind")] if others else named)
 
 
 def kinds_title(kind: str) -> str:
@@ -320,6 +330,8 @@ def _keep_example(kind: _Kind, row: Row, is_shown: bool, is_failed: bool) -> Non
 
 def _example(row: Row, removed: Collection[str]) -> FindingExample:
     own = {name: row[name] for name in ("trajectory_id", "clip_index", "severity", "evidence", "detector")}
+    if row["start"] is None:
+        own["evidence"] = in_short(row["evidence"], _LONGEST_MESSAGE)
     if row["alike"] is not None and row["alike"].kind == row["kind"]:
         own |= {"group_id": row["alike"].group_id, "others": row["alike"].others}
     return FindingExample(

@@ -112,6 +112,16 @@ def test_evidence_cannot_run_steer_or_link(report: DropReport) -> None:
     assert not any(line.startswith("next") for line in written.splitlines())
 
 
+def test_tool_types_that_are_cut_are_named(report: DropReport) -> None:
+    tools = [report.tools[0].model_copy(update={"tool_type": f"t{each}", "tools": []}) for each in range(20)]
+    written = (
+        as_markdown(report.model_copy(update={"tools": tools[:14]})),
+        as_markdown(report.model_copy(update={"tools": tools})),
+    )
+    assert "\n2 more tool types (t12, t13): [the report]" in written[0]
+    assert "\n8 more tool types (t12, t13, t14, t15, t16, t17 …): [the report]" in written[1]
+
+
 def test_outcomes_for_pull_requests_and_webhooks_have_a_line_a_kind(report: DropReport) -> None:
     told = drop_outcome(report, ReportAddress("https://reports/assistants/report.html"))
     lines = [line for line in told.markdown.splitlines() if line.startswith(("- HIGH", "- MEDIUM", "- LOW"))]
@@ -120,7 +130,7 @@ def test_outcomes_for_pull_requests_and_webhooks_have_a_line_a_kind(report: Drop
     assert told.data["findings"][0] == {"kind": "cut_off", "severity": "HIGH", "runs": 1, "share": 1 / 16}
     assert told.sentence.endswith(
         "Findings in 3 of 16 runs, HIGH or MEDIUM ones in 1 of 3 failed runs: Cut off (1 run), Loop (1 run), "
-        "Unsupported answer (1 run), 1 other kind"
+        "Unsupported answer (1 run); LOW: Unresolved error (1 run)"
     )
     without_findings = drop_outcome(report.model_copy(update={"findings": None}), ReportAddress())
     assert without_findings.markdown and without_findings.data["findings"] == []

@@ -1,6 +1,6 @@
 """Findings of other sections in the vocabulary."""
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any, get_args
 
 import pytest
@@ -10,6 +10,7 @@ from evaluation_assets.core.sections.findings.gathering import CASE_ISSUES, FLAG
 from evaluation_assets.core.sections.findings.kinds import kinds
 from evaluation_assets.core.suites.calls import CUT_OFF
 from evaluation_assets.core.suites.case_issues import IssueKind
+from evaluation_assets.core.suites.recorded_expectations import unmet_expectations
 from evaluation_assets_tests.core.sections.findings.finding import asked, run
 from evaluation_assets_tests.core.sections.sessions.making import call
 
@@ -144,3 +145,15 @@ def test_what_was_expected_of_a_run_is_found_at_its_call() -> None:
         (finding,) = [each for each in found if each.detector == detector]
         assert (finding.kind, finding.severity, finding.place.step) == ("wrong_argument", "HIGH", 1)
         assert finding.evidence == 'get_order, order_id: expected "W22", got "W21"'
+
+
+def test_an_expected_call_that_was_not_made_stands_in_full_at_the_end_of_the_run() -> None:
+    gold = [{"name": "book_trip", "arguments": {f"passenger_{number}": f"name {number}" for number in range(50)}}]
+    ends = asked("Book it", READ, answer="It is booked."), asked("Book it", READ, answer=None)
+    for trajectory, step in zip(map(run, ends), (1, 0), strict=True):
+        failed = replace(trajectory, success=False, labels={"expected_calls": gold})
+        issues = [asdict(issue) for issue in unmet_expectations(failed)]
+        found = [each for each in findings_of(failed, unmet=issues) if each.kind == "missing_call"]
+        (row,) = finding_rows("d", failed, found)
+        assert row["evidence"].endswith('"passenger_49": "name 49"}, was not made')
+        assert (row["turn"], row["step"], row["clip_index"], row["tool"]) == (0, step, step, None)

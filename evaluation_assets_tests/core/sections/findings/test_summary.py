@@ -1,5 +1,6 @@
 """Findings of a drop by kind, as reports show them."""
 
+import re
 from typing import Any
 
 import pyarrow as pa
@@ -120,9 +121,9 @@ def test_the_order_of_kinds_does_not_depend_on_that_of_the_runs() -> None:
 def test_findings_in_one_line_are_the_most_frequent_grave_kinds() -> None:
     rows = [row(run, "repeated_call", "LOW") for run in RUNS] + [row(run, "loop", "MEDIUM") for run in "ab"]
     found = summary(*rows, row("a", "cut_off", "HIGH"))
-    assert found.text == "in 5 of 5 runs of 4 tasks: Loop (2 runs), Cut off (1 run), 1 other kind"
+    assert found.text == "in 5 of 5 runs of 4 tasks: Loop (2 runs), Cut off (1 run); LOW: Repeated call (5 runs)"
     assert summary().text == "none in 5 runs of 4 tasks"
-    assert summary(row("a", "repeated_call", "LOW")).text.endswith("Repeated call (1 run)")
+    assert summary(row("a", "repeated_call", "LOW")).text.endswith(": Repeated call (1 run)")
     doubted = [row(run, "user_correction", "LOW") for run in "abc"] + [row("d", "user_correction", "MEDIUM")]
     looped = [row(run, "loop", "MEDIUM") for run in "ab"]
     assert summary(*doubted, *looped).text.endswith("Loop (2 runs), User correction (1 run)")
@@ -152,3 +153,11 @@ def test_a_drop_without_the_table_has_no_section_and_an_unknown_kind_keeps_its_n
     assert findings_summary(nothing, RUNS, (), (), rate_interval) is None
     (kind,) = summary(row("a", "of_old", "LOW")).kinds
     assert (kind.title, kind.meaning) == ("of_old", "")
+
+
+def test_a_long_message_is_cut_in_its_middle_and_a_quotation_is_not() -> None:
+    message = "call 3, book with {" + '"id": 1, ' * 40 + "}, was not made"
+    found = summary(row("a", "missing_call", "HIGH", evidence=message), row("a", "loop", "HIGH", 1, evidence="x" * 300))
+    by_kind = {kind.kind: kind.examples[0].evidence for kind in found.kinds}
+    assert len(by_kind["missing_call"]) == 200 and len(by_kind["loop"]) == 300
+    assert re.fullmatch(r"call 3, book with \{.*….*, was not made", by_kind["missing_call"])

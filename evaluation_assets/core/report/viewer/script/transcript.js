@@ -172,7 +172,7 @@ function issues(trajectory, title, entries, told, open = true) {
       {},
       element("b", {}, name(called)),
       ` ${severity} `,
-      one.clip !== null && element("a", { href: addressOf("run", trajectory.id, { clip: one.clip }) }, `clip ${one.clip}`),
+      one.clip !== null && element("a", { href: addressOf("run", trajectory.id, { clip: one.clip }) }, `clip ${one.clip}${trajectory.clips[one.clip]?.tool_type === "final" ? ", the end" : ""}`),
       one.group && entries.findIndex((other) => other.group === one.group) === at && [" ", element("a", { href: addressOf("runs", null, { q: `group:${one.group}` }) }, `${count(one.others)} more like this`)],
       element("small", { dir: "auto" }, text),
     );
