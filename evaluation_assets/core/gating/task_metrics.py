@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, replace
 from math import inf
 from statistics import fmean
 
+import orjson
+
 from evaluation_assets.core.gating.participants import Participants
 from evaluation_assets.core.intake.facts import MetricsFacts
 from evaluation_assets.core.lake.row import Row
@@ -62,7 +64,7 @@ class TaskValue:
 class DropMetrics:
     """A drop as the gate sees it.
 
-    `tasks` is the digest of each task's words; `metrics` holds by metric the tasks that have it. `kept_out` names
+    `tasks` is the digest of what each task asks; `metrics` holds by metric the tasks that have it. `kept_out` names
     the judges whose scores are not in it, with the reason; `canaries` are judges' scores of canary clips,
     `canaries_asked` the number of clips they were asked about, answered or not. `detectors` are those that searched
     for findings; metrics of findings are there for the kinds that they found. `trials` counts the runs of each task.
@@ -133,9 +135,11 @@ def metric_rows(
     metrics: dict[str, None] = {}
     by_trajectory = Aligned(iter(scores))
     for row in trajectories.rows(["trajectory_id", "task_id", "task", "success", "duration_s", "trajectory"]):
-        prompt = digest(row["task"])[:12]
+        header = header_of(row)
+        asked = row["task"] if header.goal is None else orjson.dumps(header.goal, option=orjson.OPT_SORT_KEYS).decode()
+        prompt = digest(asked)[:12]
         task = tasks.setdefault(row["task_id"], _Task(prompt))
-        task.digest = min(task.digest, prompt)  # simulated users have other words in each trial, in any order
+        task.digest = min(task.digest, prompt)  # a user whose goal is unknown has other words in each trial
         task.trials += 1
         of_run: dict[str, float | None] = {
             score["criterion"]: score["adjusted_mean"] for score in by_trajectory.at(row["trajectory_id"])
@@ -143,7 +147,6 @@ def metric_rows(
         of_run |= sessions.get(row["trajectory_id"], {})
         of_run[SUCCESS] = row["success"]
         of_run |= cases.get(row["trajectory_id"], {})
-        header = header_of(row)
         participants.add(header.agents)
         of_run[COST] = _above_zero(None if header.usage is None else header.usage.cost_usd)
         of_run[LATENCY] = _above_zero(row["duration_s"])
