@@ -187,13 +187,19 @@ def test_a_second_version_in_its_own_file_is_compared_with_the_first(tmp_path: P
     assert gated("mine_2.jsonl", said_by("mine", runs(TASKS))).startswith("pass against mine: ")
 
 
-def simulated(words: str, *, good: int, goal: str | None = None) -> str:
-    """Runs of tau-bench, of which some are good: each begins with other words of its simulated user."""
+def simulated(words: str, *, good: int, goal: str | None = None, disputed: int = 0) -> str:
+    """Runs of tau-bench, of which some are good: each begins with other words of its simulated user.
+
+    The first ones are `disputed`: their source has the other outcome, too.
+    """
     runs = (
         {
             "task_id": n,
             "reward": float(n < good),
-            "info": {"task": {"actions": [], **({"instruction": f"{goal} {n}"} if goal else {})}},
+            "info": {
+                "task": {"actions": [], **({"instruction": f"{goal} {n}"} if goal else {})},
+                "reward_info": {"reward": float((n < good) != (n < disputed))},
+            },
             "traj": [{"role": "user", "content": f"{words} {n}"}, {"role": "assistant", "content": "Done."}],
         }
         for n in range(TASKS)
@@ -224,6 +230,28 @@ def test_a_task_of_a_simulated_user_is_its_goal_whatever_the_words(tmp_path: Pat
     ]
     forced = command("gate", "unknown", "--baseline", "v1", home=tmp_path / "home").stdout
     assert f"{TASKS} tasks with the same ID but a different prompt than in the baseline" in forced
+
+
+def test_outcomes_that_contradict_each_other_are_named_wherever_a_person_looks(tmp_path: Path) -> None:
+    """Of the runs that fail the gate, the source has another outcome, too: a person has to see which."""
+    for drop, content in {
+        "v1": simulated("Hello", good=TASKS, goal="Cancel"),
+        "v2": simulated("Hi", good=0, goal="Cancel", disputed=TASKS),
+    }.items():
+        (tmp_path / f"{drop}.jsonl").write_text(content)
+    assert command("evaluate", tmp_path / "v1.jsonl", "--quiet", home=tmp_path / "home").returncode == 0
+    assert command("baseline", "promote", "v1", home=tmp_path / "home").returncode == 0
+    runs = ", ".join(map(str, range(TASKS)))
+    for done in (
+        command("import", tmp_path / "v2.jsonl", home=tmp_path / "home"),
+        command("evaluate", tmp_path / "v2.jsonl", "--quiet", home=tmp_path / "home"),
+    ):
+        assert f"(`reward`, `info.reward_info.reward`); counted as failure: {runs}\n" in done.stdout
+    said = f"{TASKS} runs recorded both as success and as failure: {runs}; with the other outcome of each, the verdict"
+    for form in ("text", "json", "github", "junit"):
+        assert f"{said} would be pass" in command("gate", "v2", "--format", form, home=tmp_path / "home").stdout
+    page = (tmp_path / "home" / "reports" / "v2" / "report.html").read_text()
+    assert '<a href="#/runs?q=flag%3A%22two_outcomes%22">Reading doubtful' in page
 
 
 def test_a_floor_of_a_metric_that_does_not_exist_is_refused(home: Path) -> None:

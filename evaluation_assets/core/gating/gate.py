@@ -28,6 +28,7 @@ from evaluation_assets.core.gating.settings import GateSettings, GateVerdict
 from evaluation_assets.core.gating.task_metrics import (
     FINDING,
     OUTCOMES,
+    SUCCESS,
     WITHOUT_JUDGES,
     DropMetrics,
     lower_is_better,
@@ -50,6 +51,23 @@ def decide(
     """
     if baseline is None and not settings.floors:
         return None
+    outcome = _linked(baseline, current, settings, bridges)
+    if SUCCESS not in settings.floors and not any(each.gates and each.metric == SUCCESS for each in outcome.metrics):
+        return outcome
+    runs = [run for run, _, _ in current.disputed]
+    notes: list[str] = []
+    if runs:
+        other = _linked(baseline, current.with_other_outcomes(), settings, bridges)
+        notes.append(wording.disputed(runs, outcome.verdict, other.verdict))
+    if baseline is not None and baseline.disputed:
+        notes.append(wording.disputed_in_baseline(baseline.disputed))
+    return outcome.model_copy(update={"reasons": [*outcome.reasons, *notes], "disputed_runs": runs})
+
+
+def _linked(
+    baseline: Baseline | None, current: DropMetrics, settings: GateSettings, bridges: Bridges | None
+) -> GateOutcome:
+    """The outcome, on the scale of the old scores where a bridge links what differs."""
     bridge = None if baseline is None or bridges is None else bridges.over(_differences(baseline, current))
     if baseline is None or bridge is None:
         return _decided(baseline, current, settings, {})

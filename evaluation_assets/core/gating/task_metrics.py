@@ -15,6 +15,7 @@ from evaluation_assets.core.intake.facts import MetricsFacts
 from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.lake.stored import Aligned, Stored
 from evaluation_assets.core.scoring.intervals import MIN_CLUSTERS, Estimate, mean_of_tasks, share_of_tasks
+from evaluation_assets.core.system.by_key import by_key
 from evaluation_assets.core.traces.trajectories.identity import digest
 from evaluation_assets.core.traces.trajectories.trajectory_rows import header_of
 
@@ -68,6 +69,7 @@ class DropMetrics:
     the judges whose scores are not in it, with the reason; `canaries` are judges' scores of canary clips,
     `canaries_asked` the number of clips they were asked about, answered or not. `detectors` are those that searched
     for findings; metrics of findings are there for the kinds that they found. `trials` counts the runs of each task.
+    `disputed` are runs whose source states both success and failure: ID, task and the outcome that counts.
     """
 
     drop: str
@@ -82,6 +84,7 @@ class DropMetrics:
     canaries_asked: Mapping[str, int] = field(default_factory=dict)
     detectors: str = ""
     trials: Mapping[str, int] = field(default_factory=dict)
+    disputed: Sequence[tuple[str, str, bool]] = ()
     tasks: Mapping[str, str]
     metrics: Mapping[str, Mapping[str, TaskValue]]
 
@@ -102,6 +105,16 @@ class DropMetrics:
         if by_task or not self.detectors or not name.startswith(FINDING):
             return by_task
         return dict.fromkeys(self.tasks, TaskValue(0.0, 0.0, 0.0))
+
+    def with_other_outcomes(self) -> "DropMetrics":
+        """These metrics if each disputed run had the other outcome."""
+        success = dict(self.metrics.get(SUCCESS, {}))
+        for task, runs in by_key((task, counts) for _, task, counts in self.disputed).items():
+            if (known := success.get(task)) is not None:
+                passed = round(known.value * known.trials) + sum(-1 if counts else 1 for counts in runs)
+                best, worst = float(passed > 0), float(passed == known.trials)
+                success[task] = TaskValue(passed / known.trials, best, worst, known.trials)
+        return replace(self, metrics={**self.metrics, SUCCESS: success}, disputed=())
 
 
 @dataclass(slots=True)
@@ -239,6 +252,7 @@ def without_tasks(drop: str, stored: Stored) -> DropMetrics:
         canaries=facts.canaries,
         canaries_asked=facts.canaries_asked,
         detectors=facts.detectors,
+        disputed=facts.disputed,
         tasks={},
         metrics={},
     )

@@ -57,6 +57,23 @@ def gate(before: Metrics, after: Metrics, settings: GateSettings | None = None, 
     return outcome
 
 
+def test_the_gate_names_the_outcomes_that_contradict_each_other_and_what_the_others_would_give() -> None:
+    before = {"success": {f"t{n}": 1.0 for n in range(20)}}
+    after = {"success": {f"t{n}": float(n >= 8) for n in range(20)}}
+    disputed = tuple((f"t{n}#1", f"t{n}", False) for n in range(8))
+    assert not any("recorded both" in reason for reason in gate(before, after).reasons)
+    outcome = gate(before, after, disputed=disputed)
+    said = f"8 runs recorded both as success and as failure: {', '.join(run for run, _, _ in disputed)}"
+    assert outcome.verdict == "fail" and outcome.disputed_runs == [run for run, _, _ in disputed]
+    assert outcome.reasons[-1] == f"{said}; with the other outcome of each, the verdict would be pass"
+    assert "would be the same" in gate(before, after, disputed=disputed[:1]).reasons[-1]
+    back = decide(baseline(drop(after, disputed=disputed)), drop(before), GateSettings())
+    assert back is not None and back.reasons[-1] == f"in the baseline, {said}"
+    scored = GateSettings(metrics=("overall",))
+    both = [{**metrics, "overall": metrics["success"]} for metrics in (before, after)]
+    assert gate(both[0], both[1], scored, disputed=disputed).disputed_runs == []
+
+
 def scores(values: np.ndarray) -> dict[str, float]:
     return {f"t{index}": float(value) for index, value in enumerate(values)}
 
