@@ -31,9 +31,9 @@ from evaluation_assets.core.gating.settings import GateSettings
 from evaluation_assets.core.gating.task_metrics import (
     FINDING,
     FIRST,
-    WITHOUT_JUDGES,
     DropMetrics,
     lower_is_better,
+    needs_judges,
     read_metrics,
 )
 from evaluation_assets.core.intake.drops import scan
@@ -202,7 +202,7 @@ def gate_metrics(
 
 
 def _without_judges(metrics: Mapping[str, _Value]) -> dict[str, _Value]:
-    return {name: value for name, value in metrics.items() if name in WITHOUT_JUDGES}
+    return {name: value for name, value in metrics.items() if not needs_judges(name)}
 
 
 def of_each_drop(home: Installation, table: str, read: Callable[[str], Read], damaged: Tell) -> Iterator[Read]:

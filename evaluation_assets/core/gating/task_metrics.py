@@ -15,6 +15,7 @@ from evaluation_assets.core.intake.facts import MetricsFacts
 from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.lake.stored import Aligned, Stored
 from evaluation_assets.core.scoring.intervals import MIN_CLUSTERS, Estimate, mean_of_tasks, share_of_tasks
+from evaluation_assets.core.sections.findings.kinds import JUDGED
 from evaluation_assets.core.system.by_key import by_key
 from evaluation_assets.core.traces.trajectories.identity import digest
 from evaluation_assets.core.traces.trajectories.trajectory_rows import header_of
@@ -37,13 +38,20 @@ OF_CASES = {
 """Metrics of the drop's suite, and the columns of `tool_use_results` that they come from."""
 
 WITHOUT_JUDGES = frozenset({SUCCESS, COST, LATENCY, *OF_CASES})
-"""Metrics that do not depend on judges."""
+"""Metrics that do not depend on judges, beside those of most findings."""
 
 RELATIVE = frozenset({COST, LATENCY})
 """Metrics where lower is better and which are compared as ratios. All others are 0..1."""
 
 FINDING = "finding."
 """Begins the names of metrics that are 1 for a run with a finding of a kind, else 0: `finding.loop`."""
+
+
+def needs_judges(metric: str) -> bool:
+    """Whether a metric depends on verdicts of judges."""
+    if metric.startswith(FINDING):
+        return metric.removeprefix(FINDING) in JUDGED
+    return metric not in WITHOUT_JUDGES
 
 
 def lower_is_better(metric: str) -> bool:
