@@ -12,7 +12,7 @@ from evaluation_assets.cli.job_runs import run_job
 from evaluation_assets.cli.options import with_panel
 from evaluation_assets.cli.output import echo, refuse, refuse_run, warn
 from evaluation_assets.core.gating.baselines import baseline_file, promoted_suites, read_baseline
-from evaluation_assets.core.gating.evaluated_drops import metrics_of, suites_with_its_tasks, why_no_baseline
+from evaluation_assets.core.gating.evaluated_drops import baselines_with_its_tasks, metrics_of, why_not_compared
 from evaluation_assets.core.gating.outcome import GateOutcome
 from evaluation_assets.core.judging.panel import Panel
 from evaluation_assets.core.pipeline.named_metrics import check_figures, settings_of
@@ -106,10 +106,11 @@ def _outcome(home: Installation, panel: Panel, drop: str, file: UPath | None) ->
         refuse_run(result.failures)
     said = result.checks[0].metadata.get("outcome")
     if said is None:
-        if suites := suites_with_its_tasks(home, drop, metrics_of(home, drop).suite):
+        if why := why_not_compared(home, drop):
+            known = list(baselines_with_its_tasks(home, metrics_of(home, drop)))
             refuse(
-                f"there is no baseline for {drop}: {why_no_baseline(drop, suites)}. To compare it as it is:",
-                *(home.command("gate", drop, "--baseline", each) for each in suites[:_OFFERED]),
+                f"there is no baseline for {drop}: {why}. To compare it as it is:",
+                *(home.command("gate", drop, "--baseline", each) for each in known[:_OFFERED]),
             )
         refuse(
             f"there is no baseline for {drop}. Promote an accepted drop, or compare two drops:",

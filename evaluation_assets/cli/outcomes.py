@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
-from evaluation_assets.core.gating.evaluated_drops import suites_with_its_tasks, why_no_baseline
 from evaluation_assets.core.judging.model_use import ModelUse, model_use
 from evaluation_assets.core.pipeline.checks.names import REGRESSION_GATE
 from evaluation_assets.core.report.paths import report_files
@@ -117,9 +116,8 @@ def _summary(home: Installation, report: DropReport, used: ModelUse, *, verbose:
         against = f" against {gate.baseline}" if of_another_file else ""
         yield _fact("gate", f"{gate.verdict}{against}: {''.join(gate.reasons[:1])}{more}")
     else:
-        suites = suites_with_its_tasks(home, report.drop, report.sidecar.suite)
         promote = f"; to accept this drop as one: {home.command('baseline', 'promote', report.drop)}"
-        yield _fact("gate", f"no baseline{f': {why_no_baseline(report.drop, suites)}' if suites else promote}")
+        yield _fact("gate", f"no baseline{f': {report.not_compared}' if report.not_compared else promote}")
 
 
 def _named_by_sidecar(report: DropReport) -> str | None:

@@ -34,7 +34,7 @@ from evaluation_assets.defs.stage import Stage, stage
 from evaluation_assets.defs.table_assets import table_over_all_drops, table_spec
 from evaluation_assets.resources.installation import HomeResource
 
-REGRESSION_VERSION = "7"
+REGRESSION_VERSION = "8"
 """Increment when the same scores would give a different comparison."""
 
 _LINKED = 10
@@ -175,7 +175,8 @@ def gate_check(settings: Settings) -> Stage:
             "report": address.section("gate"),
             **{f"fallen: {task.task_id}": address.task(task.task_id) for task in fallen},
         }
-        return check_result(regression_gate_finding(outcome, settings.gate), links=links)
+        why_none = None if outcome is not None else evaluated_drops.why_not_compared(drop.home, drop.key)
+        return check_result(regression_gate_finding(outcome, settings.gate, why_none), links=links)
 
     return regression_gate
 

@@ -187,6 +187,73 @@ def test_a_second_version_in_its_own_file_is_compared_with_the_first(tmp_path: P
     assert gated("mine_2.jsonl", said_by("mine", runs(TASKS))).startswith("pass against mine: ")
 
 
+def simulated(words: str, *, good: int, goal: str | None = None, disputed: int = 0) -> str:
+    """Runs of tau-bench, of which some are good: each begins with other words of its simulated user.
+
+    The first ones are `disputed`: their source has the other outcome, too.
+    """
+    runs = (
+        {
+            "task_id": n,
+            "reward": float(n < good),
+            "info": {
+                "task": {"actions": [], **({"instruction": f"{goal} {n}"} if goal else {})},
+                "reward_info": {"reward": float((n < good) != (n < disputed))},
+            },
+            "traj": [{"role": "user", "content": f"{words} {n}"}, {"role": "assistant", "content": "Done."}],
+        }
+        for n in range(TASKS)
+    )
+    return "".join(json.dumps(run) + "\n" for run in runs)
+
+
+def test_a_task_of_a_simulated_user_is_its_goal_whatever_the_words(tmp_path: Path) -> None:
+    """Two runs of tau-bench share no first message; without the goals, the gate says what differs."""
+
+    def gated(drop: str, content: str) -> str:
+        (tmp_path / f"{drop}.jsonl").write_text(content)
+        done = command("evaluate", tmp_path / f"{drop}.jsonl", "--quiet", home=tmp_path / "home")
+        return next(line.split("gate", 1)[1].strip() for line in done.stdout.splitlines() if line.startswith("  gate"))
+
+    gated("v1", simulated("Hello", good=TASKS, goal="Cancel flight"))
+    assert command("baseline", "promote", "v1", home=tmp_path / "home").returncode == 0
+    assert gated("v2", simulated("Hi", good=1, goal="Cancel flight")).startswith("fail against v1: ")
+    done = command("gate", "v2", home=tmp_path / "home")
+    assert done.returncode == 1 and "different prompt" not in done.stdout
+    why = f"{TASKS} of {TASKS} tasks have another prompt than in v1"
+    assert gated("bags", simulated("Hello", good=1, goal="Add bags to flight")) == f"no baseline: {why}"
+    assert gated("unknown", simulated("Hi", good=1)) == f"no baseline: {why}"
+    done = command("gate", "unknown", home=tmp_path / "home")
+    assert done.returncode == 2 and done.stderr.splitlines() == [
+        f"evaluation-assets: there is no baseline for unknown: {why}. To compare it as it is:",
+        f"  evaluation-assets gate unknown --baseline v1 --home {tmp_path}/home",
+    ]
+    forced = command("gate", "unknown", "--baseline", "v1", home=tmp_path / "home").stdout
+    assert f"{TASKS} tasks with the same ID but a different prompt than in the baseline" in forced
+
+
+def test_outcomes_that_contradict_each_other_are_named_wherever_a_person_looks(tmp_path: Path) -> None:
+    """Of the runs that fail the gate, the source has another outcome, too: a person has to see which."""
+    for drop, content in {
+        "v1": simulated("Hello", good=TASKS, goal="Cancel"),
+        "v2": simulated("Hi", good=0, goal="Cancel", disputed=TASKS),
+    }.items():
+        (tmp_path / f"{drop}.jsonl").write_text(content)
+    assert command("evaluate", tmp_path / "v1.jsonl", "--quiet", home=tmp_path / "home").returncode == 0
+    assert command("baseline", "promote", "v1", home=tmp_path / "home").returncode == 0
+    runs = ", ".join(map(str, range(TASKS)))
+    for done in (
+        command("import", tmp_path / "v2.jsonl", home=tmp_path / "home"),
+        command("evaluate", tmp_path / "v2.jsonl", "--quiet", home=tmp_path / "home"),
+    ):
+        assert f"(`reward`, `info.reward_info.reward`); counted as failure: {runs}\n" in done.stdout
+    said = f"{TASKS} runs recorded both as success and as failure: {runs}; with the other outcome of each, the verdict"
+    for form in ("text", "json", "github", "junit"):
+        assert f"{said} would be pass" in command("gate", "v2", "--format", form, home=tmp_path / "home").stdout
+    page = (tmp_path / "home" / "reports" / "v2" / "report.html").read_text()
+    assert '<a href="#/runs?q=flag%3A%22two_outcomes%22">Reading doubtful' in page
+
+
 def test_a_floor_of_a_metric_that_does_not_exist_is_refused(home: Path) -> None:
     (home / "gate.yaml").write_text("gate: {floors: {findings.loop: 0.0}}")
     done = command("gate", "support/base", home=home)

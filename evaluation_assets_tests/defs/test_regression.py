@@ -40,6 +40,17 @@ def test_without_a_baseline_the_gate_says_how_to_get_one(installation: Workspace
     assert report_of(installation, "s/base")["gate"] is None
 
 
+def test_the_check_says_why_nothing_was_compared_where_there_is_a_baseline(installation: Workspace) -> None:
+    installation.drop("v1", runs(TASKS))
+    assert installation.run("v1").success and promote(installation, "v1").success
+    installation.drop("v2", runs(1, bad=TASKS - 1).replace(b"How many people live in", b"Who lives in"))
+    check = check_of(installation.run("v2"))
+    why = f"{TASKS} of {TASKS} tasks have another prompt than in v1"
+    assert check.passed and check.description == f"Nothing was compared: {why}"
+    assert report_of(installation, "v2")["not_compared"] == why
+    assert f"Not compared with a baseline: {why}." in (installation.home.reports("v2") / "report.html").read_text()
+
+
 def test_the_noise_of_repeated_trials_is_metadata_that_the_ui_plots(installation: Workspace) -> None:
     """What `noise` prints; a drop with one trial of each task measures none."""
     installation.drop("once", runs(TASKS))

@@ -66,7 +66,7 @@ class Baseline(_Model):
 
     `canaries` are the judges' scores of canary clips when its runs were judged, one for each repeat. `detectors` are
     those that searched its runs for findings; empty if unknown, or if they differ. `trials` is the number of runs of
-    each task, if there are several.
+    each task, if there are several. `disputed` are runs whose source states both success and failure.
     """
 
     format: Literal[1] = 1
@@ -83,6 +83,7 @@ class Baseline(_Model):
     metrics: dict[str, BaselineMetric]
     canaries: dict[str, dict[str, list[float]]] = {}
     detectors: str = ""
+    disputed: tuple[str, ...] = ()
 
     @field_validator("format", mode="before")
     @classmethod
@@ -251,6 +252,7 @@ def as_baseline(drops: Sequence[DropMetrics]) -> Baseline:
         metrics={name: _metric(name, by_drop) for name, by_drop in by_name.items() if all(by_drop)},
         canaries=_canaries(drops),
         detectors=first.detectors if len({drop.detectors for drop in drops}) == 1 else "",
+        disputed=tuple(run for drop in drops for run, _, _ in drop.disputed),
     )
 
 

@@ -15,7 +15,7 @@ from evaluation_assets.core.gating.baselines import SERVED, Baseline, InvalidBas
 from evaluation_assets.core.gating.outcome import Bridge, Difference, Offset
 from evaluation_assets.core.gating.paired_tests import tasks_needed
 from evaluation_assets.core.gating.settings import GateSettings
-from evaluation_assets.core.gating.task_metrics import FINDING, WITHOUT_JUDGES, DropMetrics, TaskValue
+from evaluation_assets.core.gating.task_metrics import DropMetrics, TaskValue, needs_judges
 from evaluation_assets.core.lake.stored import publish_bytes
 from evaluation_assets.core.scoring.intervals import clustered, half_width
 from evaluation_assets.core.text.faults import faults_of
@@ -122,7 +122,7 @@ def on_old_scale(bridge: Bridge, baseline: Baseline, current: DropMetrics) -> tu
 
 
 def _is_comparable(bridge: Bridge, metric: str) -> bool:
-    return metric in bridge.offsets or metric in WITHOUT_JUDGES or metric.startswith(FINDING)
+    return metric in bridge.offsets or not needs_judges(metric)
 
 
 def _moved(value: TaskValue, offset: Offset | None) -> TaskValue:

@@ -33,8 +33,8 @@ _NONE: Offsets = {}
 def compare_metrics(
     baseline: Baseline,
     current: Mapping[str, Mapping[str, float]],
-    tasks: Sequence[str],
     settings: GateSettings,
+    tasks: Sequence[str],
     offsets: Offsets = _NONE,
 ) -> list[MetricComparison]:
     """Compare every metric that either run has, over these tasks. Gating metrics come first; their p is adjusted.

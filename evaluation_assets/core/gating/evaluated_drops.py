@@ -1,7 +1,7 @@
 """Read from an installation what gates need: evaluated drops by time, baselines and settings."""
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 from typing import TypeVar
@@ -31,9 +31,9 @@ from evaluation_assets.core.gating.settings import GateSettings
 from evaluation_assets.core.gating.task_metrics import (
     FINDING,
     FIRST,
-    WITHOUT_JUDGES,
     DropMetrics,
     lower_is_better,
+    needs_judges,
     read_metrics,
 )
 from evaluation_assets.core.intake.drops import scan
@@ -41,7 +41,7 @@ from evaluation_assets.core.intake.facts import HistoryFacts, MetricsFacts
 from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.lake.stored import DamagedTable
 from evaluation_assets.core.system.installation import Installation
-from evaluation_assets.core.text.counted import first_of
+from evaluation_assets.core.text.counted import counted, first_of
 from evaluation_assets.core.text.faults import faults_of
 
 Read = TypeVar("Read")
@@ -91,28 +91,46 @@ def _is_made_of(baseline: Baseline, drop: str) -> bool:
 
 
 def _is_of_earlier_file(baseline: Baseline, metrics: DropMetrics) -> bool:
-    """Whether at least half of the tasks of either side are the same, and no two known agents differ."""
+    return _why_of_no_earlier_file(baseline, metrics) is None
+
+
+def _why_of_no_earlier_file(baseline: Baseline, metrics: DropMetrics) -> str | None:
+    """Say what tells a baseline without a suite from one of an earlier file; `None` if it is one.
+
+    At least half of the tasks of either side have to be the same, and no two known agents may differ.
+    """
     agents = {run.agent for run in baseline.runs} | {metrics.agent}
-    common = len(baseline.tasks.items() & metrics.tasks.items())
-    return len(agents - {None}) < 2 and 2 * common >= max(len(baseline.tasks), len(metrics.tasks), 1)
+    if len(named := sorted(agent for agent in agents if agent is not None)) > 1:
+        return f"its runs and those of {baseline.name} are of different agents: {first_of(named, 3)}"
+    shared = baseline.tasks.keys() & metrics.tasks.keys()
+    same = [task for task in shared if baseline.tasks[task] == metrics.tasks[task]]
+    needed = max(len(baseline.tasks), len(metrics.tasks), 1)
+    if 2 * len(same) >= needed:
+        return None
+    if 2 * len(shared) < needed:
+        return f"only {len(shared)} of {counted(len(metrics.tasks), 'task')} are in {baseline.name}"
+    return f"{len(shared) - len(same)} of {counted(len(shared), 'task')} have another prompt than in {baseline.name}"
 
 
-def suites_with_its_tasks(home: Installation, drop: str, suite: str | None) -> list[str]:
-    """The suites with a baseline that a drop without a suite could be compared with, as they have tasks of it."""
-    known = promoted_suites(home.baselines) if suite is None else []
-    tasks = metrics_of(home, drop).tasks.keys() if known else frozenset[str]()
-    return [each for each in known if tasks & _tasks_of_baseline(home, each)]
+def baselines_with_its_tasks(home: Installation, metrics: DropMetrics) -> dict[str, Baseline]:
+    """The baselines, by name, that a drop without a suite could be compared with, as they have tasks of it."""
+    known = {each: _if_valid(home, each) for each in promoted_suites(home.baselines) if metrics.suite is None}
+    return {name: each for name, each in known.items() if each and each.tasks.keys() & metrics.tasks.keys()}
 
 
-def why_no_baseline(drop: str, suites: Sequence[str]) -> str:
-    """Say how a drop without a suite is compared with the baseline of one of these suites."""
-    place, name = ("SUITE" if suites[1:] else suites[0]), drop.rsplit("/", 1)[-1]
-    return f"{drop} belongs to no suite; --as {place}/{name} compares it with the baseline of {first_of(suites, 3)}"
+def why_not_compared(home: Installation, drop: str) -> str | None:
+    """Say why an evaluated drop without a baseline has none although there are some with its tasks.
 
-
-def _tasks_of_baseline(home: Installation, suite: str) -> Set[str]:
-    baseline = _if_valid(home, suite)
-    return frozenset() if baseline is None else baseline.tasks.keys()
+    It is compared with that of a suite if it is evaluated as a drop of the suite.
+    """
+    metrics = metrics_of(home, drop)
+    known = baselines_with_its_tasks(home, metrics)
+    suites = [name for name, each in known.items() if not _is_made_of(each, each.suite)]
+    if suites:
+        place, name = ("SUITE" if suites[1:] else suites[0]), drop.rsplit("/", 1)[-1]
+        return f"{drop} belongs to no suite; --as {place}/{name} compares it with the baseline of {first_of(suites, 3)}"
+    newest = max(known.values(), key=lambda each: each.promoted_at, default=None)
+    return None if newest is None else _why_of_no_earlier_file(newest, metrics)
 
 
 def _if_valid(home: Installation, suite: str) -> Baseline | None:
@@ -184,7 +202,7 @@ def gate_metrics(
 
 
 def _without_judges(metrics: Mapping[str, _Value]) -> dict[str, _Value]:
-    return {name: value for name, value in metrics.items() if name in WITHOUT_JUDGES}
+    return {name: value for name, value in metrics.items() if not needs_judges(name)}
 
 
 def of_each_drop(home: Installation, table: str, read: Callable[[str], Read], damaged: Tell) -> Iterator[Read]:

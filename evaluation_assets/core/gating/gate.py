@@ -28,9 +28,10 @@ from evaluation_assets.core.gating.settings import GateSettings, GateVerdict
 from evaluation_assets.core.gating.task_metrics import (
     FINDING,
     OUTCOMES,
-    WITHOUT_JUDGES,
+    SUCCESS,
     DropMetrics,
     lower_is_better,
+    needs_judges,
 )
 from evaluation_assets.core.text.counted import counted, runs_of_tasks
 
@@ -50,6 +51,23 @@ def decide(
     """
     if baseline is None and not settings.floors:
         return None
+    outcome = _linked(baseline, current, settings, bridges)
+    if SUCCESS not in settings.floors and not any(each.gates and each.metric == SUCCESS for each in outcome.metrics):
+        return outcome
+    runs = [run for run, _, _ in current.disputed]
+    notes: list[str] = []
+    if runs:
+        other = _linked(baseline, current.with_other_outcomes(), settings, bridges)
+        notes.append(wording.disputed(runs, outcome.verdict, other.verdict))
+    if baseline is not None and baseline.disputed:
+        notes.append(wording.disputed_in_baseline(baseline.disputed))
+    return outcome.model_copy(update={"reasons": [*outcome.reasons, *notes], "disputed_runs": runs})
+
+
+def _linked(
+    baseline: Baseline | None, current: DropMetrics, settings: GateSettings, bridges: Bridges | None
+) -> GateOutcome:
+    """The outcome, on the scale of the old scores where a bridge links what differs."""
     bridge = None if baseline is None or bridges is None else bridges.over(_differences(baseline, current))
     if baseline is None or bridge is None:
         return _decided(baseline, current, settings, {})
@@ -68,7 +86,7 @@ def _decided(
     own = {name: {task: value.value for task, value in current.metric(name).items()} for name in names}
     moved = [] if baseline is None else _changed_judges(baseline, current)
     # A floor on the scores of a changed judge says nothing about the agent.
-    held = {name: values for name, values in own.items() if not moved or name in WITHOUT_JUDGES}
+    held = {name: values for name, values in own.items() if not moved or not needs_judges(name)}
     limits = _beyond_limits(held, settings.floors)
     if baseline is None:
         return _outcome(None, current, settings, limits, _Tasks(), {}, [], [], [])
@@ -83,9 +101,8 @@ def _decided(
         return outcome.model_copy(update={"judges_changed": moved})
     if not current.detectors or baseline.detectors != current.detectors:
         own = {name: values for name, values in own.items() if not name.startswith(FINDING)}
-    compared = compare_metrics(baseline, own, tasks.common, settings, offsets)
-    if differs:  # in judges: outcomes do not depend on them
-        compared = [each for each in compared if each.metric in WITHOUT_JUDGES]
+    comparable = (baseline, own, settings) if not differs else _without_judges(baseline, own, settings)
+    compared = compare_metrics(*comparable, tasks.common, offsets)
     compared = [_with_unknown(each, baseline, current, tasks.common, settings) for each in compared]
     comparisons = [_with_limit(each, limits.pop(each.metric, None)) for each in compared]
     gating = [each.metric for each in compared if each.gates and not lower_is_better(each.metric)]
@@ -271,10 +288,25 @@ def _outcome(
     )
 
 
+def _without_judges(
+    baseline: Baseline, own: Mapping[str, Mapping[str, float]], settings: GateSettings
+) -> tuple[Baseline, Mapping[str, Mapping[str, float]], GateSettings]:
+    """What can be compared where judges differ: outcomes, costs and most findings do not depend on them."""
+    before = {name: metric for name, metric in baseline.metrics.items() if not needs_judges(name)}
+    now = {name: values for name, values in own.items() if not needs_judges(name)}
+    named = settings.metrics
+    gating = None if named is None else tuple(name for name in named if not needs_judges(name))
+    return (
+        baseline.model_copy(update={"metrics": before}),
+        now,
+        settings.model_copy(update={"metrics": gating}),
+    )
+
+
 def _gate_by_judges(baseline: Baseline, settings: GateSettings) -> bool:
     """Whether a metric gates that judges make: then what differs in judges leaves the gate without an answer."""
     return any(
-        name not in WITHOUT_JUDGES and (settings.metrics is not None or name in baseline.metrics)
+        needs_judges(name) and (settings.metrics is not None or name in baseline.metrics)
         for name in gating_metrics(settings, baseline.comparability)
     )
 

@@ -7,7 +7,7 @@ from math import hypot
 import scipy
 
 from evaluation_assets.core.gating.bridges import Bridges, differences
-from evaluation_assets.core.gating.task_metrics import WITHOUT_JUDGES
+from evaluation_assets.core.gating.task_metrics import needs_judges
 from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.scoring.intervals import CONFIDENCE
 
@@ -49,7 +49,7 @@ class Links:
                 continue
             if (offset := bridge.offsets.get(metric)) is not None:
                 return Shift(sign * offset.mean, offset.std_error)
-            if metric in WITHOUT_JUDGES:
+            if not needs_judges(metric):
                 return Shift(0.0, 0.0)
         return None
 

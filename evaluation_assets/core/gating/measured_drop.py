@@ -29,6 +29,7 @@ from evaluation_assets.core.scoring.analysed_sessions import session_metrics
 from evaluation_assets.core.scoring.panel_scores import PanelVerdicts
 from evaluation_assets.core.sections.findings.summary import findings_by_kind
 from evaluation_assets.core.system.installation import Installation
+from evaluation_assets.core.traces.trajectories.model import TWO_OUTCOMES
 
 _NAMES = {
     "raw": "raw_trajectories",
@@ -118,6 +119,11 @@ class MeasuredDrop:
             canaries_asked={judge: canaries_asked(table) for judge, table in canaries.items()},
             participants=self._participants.agreed(),
             detectors=FindingsFacts.of(self._tables.findings).detectors,
+            disputed=[
+                (row["trajectory_id"], row["task_id"], row["success"])
+                for row in self._tables.preprocessed.rows(["trajectory_id", "task_id", "success", "flags"])
+                if TWO_OUTCOMES in row["flags"] and row["success"] is not None
+            ],
         )
 
     def metadata(self) -> Mapping[str, str]:

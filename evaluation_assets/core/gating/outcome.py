@@ -105,7 +105,8 @@ class GateOutcome(Frozen):
     `only_in_baseline` are missing tasks. `reworded_tasks` have the same ID but a different prompt, e.g. tasks with a
     simulated user; they are compared. `judges_changed` score the canary clips differently or are served by another
     model version; if there are any, the drop is not compared and the run is blocked. `confidence` is the confidence
-    level of the intervals in `metrics`. `runs` are those of the drop, as text: `5 runs of 4 tasks`.
+    level of the intervals in `metrics`. `runs` are those of the drop, as text: `5 runs of 4 tasks`. `disputed_runs` are
+    those of the drop whose source states both success and failure, if success gates.
     """
 
     drop: str
@@ -124,4 +125,5 @@ class GateOutcome(Frozen):
     judges_changed: list[str] = []
     confidence: float = 0.9
     runs: str = ""
+    disputed_runs: list[str] = []
     comparability: Comparability

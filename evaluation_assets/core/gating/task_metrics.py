@@ -8,11 +8,15 @@ from dataclasses import dataclass, field, replace
 from math import inf
 from statistics import fmean
 
+import orjson
+
 from evaluation_assets.core.gating.participants import Participants
 from evaluation_assets.core.intake.facts import MetricsFacts
 from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.lake.stored import Aligned, Stored
 from evaluation_assets.core.scoring.intervals import MIN_CLUSTERS, Estimate, mean_of_tasks, share_of_tasks
+from evaluation_assets.core.sections.findings.kinds import JUDGED
+from evaluation_assets.core.system.by_key import by_key
 from evaluation_assets.core.traces.trajectories.identity import digest
 from evaluation_assets.core.traces.trajectories.trajectory_rows import header_of
 
@@ -34,13 +38,20 @@ OF_CASES = {
 """Metrics of the drop's suite, and the columns of `tool_use_results` that they come from."""
 
 WITHOUT_JUDGES = frozenset({SUCCESS, COST, LATENCY, *OF_CASES})
-"""Metrics that do not depend on judges."""
+"""Metrics that do not depend on judges, beside those of most findings."""
 
 RELATIVE = frozenset({COST, LATENCY})
 """Metrics where lower is better and which are compared as ratios. All others are 0..1."""
 
 FINDING = "finding."
 """Begins the names of metrics that are 1 for a run with a finding of a kind, else 0: `finding.loop`."""
+
+
+def needs_judges(metric: str) -> bool:
+    """Whether a metric depends on verdicts of judges."""
+    if metric.startswith(FINDING):
+        return metric.removeprefix(FINDING) in JUDGED
+    return metric not in WITHOUT_JUDGES
 
 
 def lower_is_better(metric: str) -> bool:
@@ -62,10 +73,11 @@ class TaskValue:
 class DropMetrics:
     """A drop as the gate sees it.
 
-    `tasks` is the digest of each task's words; `metrics` holds by metric the tasks that have it. `kept_out` names
+    `tasks` is the digest of what each task asks; `metrics` holds by metric the tasks that have it. `kept_out` names
     the judges whose scores are not in it, with the reason; `canaries` are judges' scores of canary clips,
     `canaries_asked` the number of clips they were asked about, answered or not. `detectors` are those that searched
     for findings; metrics of findings are there for the kinds that they found. `trials` counts the runs of each task.
+    `disputed` are runs whose source states both success and failure: ID, task and the outcome that counts.
     """
 
     drop: str
@@ -80,6 +92,7 @@ class DropMetrics:
     canaries_asked: Mapping[str, int] = field(default_factory=dict)
     detectors: str = ""
     trials: Mapping[str, int] = field(default_factory=dict)
+    disputed: Sequence[tuple[str, str, bool]] = ()
     tasks: Mapping[str, str]
     metrics: Mapping[str, Mapping[str, TaskValue]]
 
@@ -100,6 +113,16 @@ class DropMetrics:
         if by_task or not self.detectors or not name.startswith(FINDING):
             return by_task
         return dict.fromkeys(self.tasks, TaskValue(0.0, 0.0, 0.0))
+
+    def with_other_outcomes(self) -> "DropMetrics":
+        """These metrics if each disputed run had the other outcome."""
+        success = dict(self.metrics.get(SUCCESS, {}))
+        for task, runs in by_key((task, counts) for _, task, counts in self.disputed).items():
+            if (known := success.get(task)) is not None:
+                passed = round(known.value * known.trials) + sum(-1 if counts else 1 for counts in runs)
+                best, worst = float(passed > 0), float(passed == known.trials)
+                success[task] = TaskValue(passed / known.trials, best, worst, known.trials)
+        return replace(self, metrics={**self.metrics, SUCCESS: success}, disputed=())
 
 
 @dataclass(slots=True)
@@ -133,9 +156,11 @@ def metric_rows(
     metrics: dict[str, None] = {}
     by_trajectory = Aligned(iter(scores))
     for row in trajectories.rows(["trajectory_id", "task_id", "task", "success", "duration_s", "trajectory"]):
-        prompt = digest(row["task"])[:12]
+        header = header_of(row)
+        asked = row["task"] if header.goal is None else orjson.dumps(header.goal, option=orjson.OPT_SORT_KEYS).decode()
+        prompt = digest(asked)[:12]
         task = tasks.setdefault(row["task_id"], _Task(prompt))
-        task.digest = min(task.digest, prompt)  # simulated users have other words in each trial, in any order
+        task.digest = min(task.digest, prompt)  # a user whose goal is unknown has other words in each trial
         task.trials += 1
         of_run: dict[str, float | None] = {
             score["criterion"]: score["adjusted_mean"] for score in by_trajectory.at(row["trajectory_id"])
@@ -143,7 +168,6 @@ def metric_rows(
         of_run |= sessions.get(row["trajectory_id"], {})
         of_run[SUCCESS] = row["success"]
         of_run |= cases.get(row["trajectory_id"], {})
-        header = header_of(row)
         participants.add(header.agents)
         of_run[COST] = _above_zero(None if header.usage is None else header.usage.cost_usd)
         of_run[LATENCY] = _above_zero(row["duration_s"])
@@ -236,6 +260,7 @@ def without_tasks(drop: str, stored: Stored) -> DropMetrics:
         canaries=facts.canaries,
         canaries_asked=facts.canaries_asked,
         detectors=facts.detectors,
+        disputed=facts.disputed,
         tasks={},
         metrics={},
     )

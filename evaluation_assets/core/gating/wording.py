@@ -153,6 +153,21 @@ def reworded(tasks: int) -> str:
     return f"{counted(tasks, 'task')} with the same ID but a different prompt than in the baseline"
 
 
+def disputed(runs: Sequence[str], verdict: GateVerdict, with_others: GateVerdict) -> str:
+    """Note on runs whose source states both success and failure, and the verdict with the other outcome of each."""
+    same = "the same" if verdict == with_others else with_others
+    return f"{_disputed(runs)}; with the other outcome of each, the verdict would be {same}"
+
+
+def disputed_in_baseline(runs: Sequence[str]) -> str:
+    """Note on runs of the baseline whose source states both success and failure."""
+    return f"in the baseline, {_disputed(runs)}"
+
+
+def _disputed(runs: Sequence[str]) -> str:
+    return f"{counted(len(runs), 'run')} recorded both as success and as failure: {first_of(runs, _NAMED)}"
+
+
 def other_agent(agent: str, of_baseline: Sequence[str]) -> str:
     """Note on a drop of another agent than the baseline is of."""
     return f"another agent than in the baseline: {agent}, not {first_of(of_baseline, _NAMED)}"

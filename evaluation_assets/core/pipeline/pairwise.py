@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from evaluation_assets.core.gating.task_metrics import without_tasks
+from evaluation_assets.core.gating.task_metrics import read_metrics
 from evaluation_assets.core.judging.asking import Step, judge_all
 from evaluation_assets.core.judging.judge import Judge, Judgement
 from evaluation_assets.core.judging.pairwise import BETTER_RUN, pair_chain
@@ -82,13 +82,14 @@ def paired_runs(home: Installation, baseline: str, current: str) -> Pairing:
     """The runs of tasks that both drops have: the first trial with the first, the second with the second.
 
     In drops of one suite, an ID is one task, however its users word it. In others, which may number tasks of their own,
-    it is one task if a run of each drop begins with the same words.
+    it is one task if it asks the same, as where a gate looks for its baseline.
     """
     before, after = _by_task(home, baseline), _by_task(home, current)
-    suites = {without_tasks(drop, home.table(drop, "task_metrics")).suite for drop in (baseline, current)}
-    is_one_suite = len(suites) == 1 and None not in suites
+    drops = [read_metrics(drop, home.table(drop, "task_metrics")) for drop in (baseline, current)]
+    is_one_suite = drops[0].suite is not None and drops[0].suite == drops[1].suite
+    asked, asked_now = (drop.tasks for drop in drops)
     common = [task for task in before if task in after]
-    changed = {task for task in common if not is_one_suite and not _words(before[task]) & _words(after[task])}
+    changed = {task for task in common if not is_one_suite and asked.get(task) != asked_now.get(task)}
     pairs: list[RunPair] = []
     reworded: dict[str, None] = {}
     for task in (task for task in common if task not in changed):
@@ -107,10 +108,6 @@ def _by_task(home: Installation, drop: str) -> dict[str, dict[str, str]]:
     for row in sorted(rows, key=lambda row: (row["task_id"], row["trial"], row["trajectory_id"])):
         by_task.setdefault(row["task_id"], {})[row["trajectory_id"]] = row["task"]
     return by_task
-
-
-def _words(runs: Mapping[str, str]) -> set[str]:
-    return set(runs.values())
 
 
 def both_orders(home: Installation, baseline: str, current: str, pairs: Sequence[RunPair]) -> Iterator[Chain]:

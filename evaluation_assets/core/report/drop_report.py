@@ -10,6 +10,7 @@ from evaluation_assets.core.gating.evaluated_drops import (
     gate_drop,
     history_links,
     suite_history,
+    why_not_compared,
     without_damaged,
 )
 from evaluation_assets.core.gating.measured_drop import drop_comparability
@@ -80,6 +81,7 @@ def drop_report(
             "held_back": _held_back(report.judges, settings.sensors.budget_usd_per_day),
             "failure_groups": None if groups is None else failure_groups_summary(groups, _shown(own)),
             **_participation(own),
+            "not_compared": None if gate is not None else why_not_compared(home, drop),
             "failed_checks": _failed_checks(own, scorers.judges, gate, settings),
             "history": trends(history, history_links(home, sidecar.suite, history, damaged.append)),
             "previous_drop": previous,

@@ -299,6 +299,7 @@ class DropReport(Frozen):
     `damaged_tables` are files of other drops of the suite that could not be read; the history excludes these drops.
     `previous_drop` is the drop of the suite that was evaluated before. `participants` are agent, version and model
     according to the trajectories, where all of them agree. `agent_use` is `None` in reports of earlier versions.
+    `not_compared` says why the gate used none of the baselines that have tasks of the drop.
     """
 
     drop: str
@@ -342,6 +343,7 @@ class DropReport(Frozen):
     repairs_total: int
     tool_use: ToolUse | None
     gate: GateOutcome | None = None
+    not_compared: str | None = None
     history: list[Trend] = []
     previous_drop: str | None = None
     agent_ranks: list[AgentRank] = []

@@ -57,6 +57,23 @@ def gate(before: Metrics, after: Metrics, settings: GateSettings | None = None, 
     return outcome
 
 
+def test_the_gate_names_the_outcomes_that_contradict_each_other_and_what_the_others_would_give() -> None:
+    before = {"success": {f"t{n}": 1.0 for n in range(20)}}
+    after = {"success": {f"t{n}": float(n >= 8) for n in range(20)}}
+    disputed = tuple((f"t{n}#1", f"t{n}", False) for n in range(8))
+    assert not any("recorded both" in reason for reason in gate(before, after).reasons)
+    outcome = gate(before, after, disputed=disputed)
+    said = f"8 runs recorded both as success and as failure: {', '.join(run for run, _, _ in disputed)}"
+    assert outcome.verdict == "fail" and outcome.disputed_runs == [run for run, _, _ in disputed]
+    assert outcome.reasons[-1] == f"{said}; with the other outcome of each, the verdict would be pass"
+    assert "would be the same" in gate(before, after, disputed=disputed[:1]).reasons[-1]
+    back = decide(baseline(drop(after, disputed=disputed)), drop(before), GateSettings())
+    assert back is not None and back.reasons[-1] == f"in the baseline, {said}"
+    scored = GateSettings(metrics=("overall",))
+    both = [{**metrics, "overall": metrics["success"]} for metrics in (before, after)]
+    assert gate(both[0], both[1], scored, disputed=disputed).disputed_runs == []
+
+
 def scores(values: np.ndarray) -> dict[str, float]:
     return {f"t{index}": float(value) for index, value in enumerate(values)}
 
@@ -477,7 +494,7 @@ def test_a_run_in_which_a_judge_failed_mostly_is_not_compared_by_judges() -> Non
     parts = {**KEY, f"judge b{FAILED_MOSTLY}": "yes"}
     outcome = gate(before, after, comparability=parts)
     assert (outcome.verdict, outcome.reasons) == ("incomparable", ["judge b failed on most questions in this run"])
-    assert "To compare them, evaluate s/d again, so that its judges answer." in as_text(outcome)
+    assert "For a full comparison, evaluate s/d again, so that its judges answer." in as_text(outcome)
     assert judges_in(parts) == ["a", "b"]
     both = ({"success": scores(np.tile([0.0, 1.0, 1.0], 14)), **each} for each in (before, after))
     assert gate(*both, comparability=parts, settings=GateSettings(metrics=("success",))).verdict == "pass"
@@ -592,19 +609,16 @@ def test_a_judge_of_one_side_only_is_one_reason_with_a_remedy() -> None:
         outcome.reasons == ["judge c is in this run but not in the baseline"]
         and len(outcome.comparability.differs) == 3
     )
-    assert "To compare them, evaluate s/d with the judges and settings of now, and promote it again." in as_text(
-        outcome
-    )
+    assert "For a full comparison, promote s/d again." in as_text(outcome), "the baseline is of this drop"
+    later = as_text(outcome.model_copy(update={"drop": "s/e"}))
+    assert "comparison, promote s/d again, once it is evaluated with the judges and settings of now." in later
     excluded = gate(before, after, kept_out={"b": "kappa 0.31 on 40 labels"})
     assert excluded.reasons[0] == "judge b kept out of gates in this run"
     other = gate(before, after, comparability={**KEY, "suite": "v2"})
-    assert "To compare them" not in as_text(other), "it would have other tasks again"
+    assert "For a full comparison" not in as_text(other), "it would have other tasks again"
     old, new = (drop(side, comparability={**KEY, "suite": each}) for side, each in ((before, "v1"), (after, "v2")))
     changed = decide(baseline(old), new, GateSettings())
-    assert (
-        changed is not None
-        and "To compare them, evaluate s/d with the suite of now, and promote it again." in as_text(changed)
-    )
+    assert changed is not None and "For a full comparison, promote s/d again." in as_text(changed)
 
 
 def test_the_table_fits_a_terminal_and_has_metrics_that_do_not_gate_below_the_others() -> None:

@@ -1,6 +1,7 @@
 """Kinds of findings as metrics of the gate."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from evaluation_assets.core.gating.gate import decide
 from evaluation_assets.core.gating.outcome import GateOutcome
 from evaluation_assets.core.gating.settings import GateSettings
 from evaluation_assets.core.gating.task_metrics import DropMetrics
-from evaluation_assets_tests.core.gating.test_gate import baseline, drop
+from evaluation_assets_tests.core.gating.test_gate import KEY, baseline, drop
 
 TASKS = 40
 GATED = GateSettings(metrics=("success", "finding.loop"))
@@ -82,6 +83,26 @@ def test_a_baseline_of_several_drops_has_the_kinds_of_any() -> None:
     made = baseline(runs(0), runs(20))
     assert made.metrics["finding.loop"].mean == 0.25
     assert baseline(runs(0), runs(20, detectors="2")).detectors == ""
+
+
+def test_findings_without_a_judge_are_compared_when_a_judge_was_added() -> None:
+    """They were not, and a drop whose runs all loop was incomparable, exit status 0.
+
+    What judges say of turns is not compared, and does not make the levels of the others stricter.
+    """
+    added = {**KEY, "judge new": "m 4"}
+    worse = gate(runs(0), replace(runs(20), comparability=added))
+    assert worse.verdict == "fail" and worse.reasons[0].startswith("finding.loop +0.500 on 40 tasks")
+    judged = ("finding.user_correction", "overall", "session.overall")
+    both = GateSettings(metrics=("success", "finding.loop", *judged))
+    scored = [
+        replace(each, metrics={**each.metrics, **dict.fromkeys(judged, each.metrics["success"])}, comparability=key)
+        for each, key in ((runs(0), KEY), (runs(6), added))
+    ]
+    outcome = gate(scored[0], scored[1], both)
+    assert [each.metric for each in outcome.metrics] == ["success", "finding.loop"]
+    alone = gate(runs(0), runs(6))
+    assert [each.p_adjusted for each in outcome.metrics] == [each.p_adjusted for each in alone.metrics]
 
 
 def test_a_kind_that_does_not_exist_is_refused() -> None:

@@ -20,7 +20,7 @@ TASK_METRICS = Table(
     (
         DROP,
         TASK_ID,
-        Column("task_digest", NAME, "Digest of the prompt: tells tasks apart that have the same ID."),
+        Column("task_digest", NAME, "Digest of the prompt, or of the simulated user's recorded goal."),
         Column(
             "metric",
             NAME,

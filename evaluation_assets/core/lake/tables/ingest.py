@@ -52,7 +52,8 @@ RAW_TRAJECTORIES = Table(
             "flags",
             NAMES,
             "How the run ended, where that is known: `step_limit`, `call_limit`, `cost_limit`, `time_limit`, "
-            "`user_limit`, `context_limit`, `truncated`, `refused`, `failed`, `no_answer`.",
+            "`user_limit`, `context_limit`, `truncated`, `refused`, `failed`, `no_answer`; and `two_outcomes`: "
+            "the source states success and failure.",
         ),
     ),
 )

@@ -10,10 +10,14 @@ from evaluation_assets.core.pipeline.checks.finding import Finding
 from evaluation_assets.core.text.plain_text import plain
 
 
-def regression_gate(outcome: GateOutcome | None, settings: GateSettings) -> Finding:
-    """The gate's outcome: why, each gating metric as a number that is plotted, and all of it as JSON."""
+def regression_gate(outcome: GateOutcome | None, settings: GateSettings, why_none: str | None = None) -> Finding:
+    """The gate's outcome: why, each gating metric as a number that is plotted, and all of it as JSON.
+
+    Without an outcome nothing was compared; `why_none` says why, where there are baselines.
+    """
     if outcome is None:
-        return Finding(True, "There is no baseline yet. Promote one: evaluation-assets baseline promote DROP")
+        promote = "there is no baseline yet. Promote one: evaluation-assets baseline promote DROP"
+        return Finding(True, f"Nothing was compared: {why_none or promote}")
     return Finding(
         outcome.verdict == "pass",
         f"{outcome.verdict}: {'; '.join(outcome.reasons)}",

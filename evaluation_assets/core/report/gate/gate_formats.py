@@ -67,12 +67,17 @@ def _remedy(outcome: GateOutcome) -> list[str]:
         of_baseline = all(each.current is None for each in differs.values())
         again = f"evaluate {outcome.baseline if of_baseline else outcome.drop} again, so that its judges answer"
     elif not differs.keys() & OTHER_TASKS:
-        again = f"evaluate {outcome.baseline} with the judges and settings of now, and promote it again"
+        again = _promoted_again(outcome, "judges and settings")
     elif differs.keys() == {"suite"} and None not in (differs["suite"].baseline, differs["suite"].current):
-        again = f"evaluate {outcome.baseline} with the suite of now, and promote it again"
+        again = _promoted_again(outcome, "suite")
     else:
         return []
-    return [f"  To compare them, {again}."]
+    return [f"  For a full comparison, {again}."]
+
+
+def _promoted_again(outcome: GateOutcome, evaluated_with: str) -> str:
+    once = "" if outcome.baseline == outcome.drop else f", once it is evaluated with the {evaluated_with} of now"
+    return f"promote {outcome.baseline} again{once}"
 
 
 def _changed(title: str, tasks: Sequence[ChangedTask], report: ReportAddress) -> list[str]:

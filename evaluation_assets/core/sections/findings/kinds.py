@@ -9,6 +9,9 @@ from pydantic import BaseModel, ConfigDict
 from evaluation_assets.core.sections.findings.finding import Severity
 from evaluation_assets.core.text.shipped_yaml import shipped_yaml
 
+JUDGED = frozenset({"user_correction", "user_re_ask", "contradicted_answer", "no_progress", "task_derailment"})
+"""Kinds that verdicts of judges on turns and sessions make, or add to; all others are found without a judge."""
+
 AgentRxCategory = Literal[
     "plan_adherence_failure",
     "invention_of_new_information",

@@ -72,7 +72,7 @@ class Context:
     """Metadata of the run that a conversation records.
 
     `agent` is the name of the agent, or system of agents, that ran. `failure` says what broke where the agent is not to
-    blame, as the source states it.
+    blame, as the source states it. `disputed`: the source states both success and failure.
     """
 
     id: str | None = None
@@ -85,6 +85,7 @@ class Context:
     final_answer: str | None = None
     reference_answer: str | None = None
     success: bool | None = None
+    disputed: bool = False
     started_at: str | None = None
     duration_s: float | None = None
     cut_off: bool = False
@@ -99,6 +100,7 @@ NOTHING_KNOWN = Context()
 
 def context_of(fields: Fields) -> Context:
     """Read the run context from the fields of a record, under the keys of any supported source."""
+    disputed_before = fields.stated.disputed_outcomes  # in other runs of the record
     labels = fields.short(*_LABELS)
     success = fields.outcome(*_OUTCOME, also=success_of(_reward(labels)))
     if success is None:
@@ -129,6 +131,7 @@ def context_of(fields: Fields) -> Context:
         final_answer=fields.text(*_FINAL_ANSWER),
         reference_answer=reference(fields.value(*_REFERENCE)) or _rewarded(fields),
         success=ending.success,
+        disputed=fields.stated.disputed_outcomes > disputed_before,
         started_at=moment(fields, *_STARTED),
         duration_s=next((seconds for seconds in durations if seconds is not None), None),
         cut_off=ending.cut_off or any(map(is_limit, stopped)),
@@ -147,6 +150,7 @@ def merged(context: Context, *others: Context) -> Context:
             **{name: getattr(other, name) for name in _FILLED if getattr(context, name) is None},
             cut_off=context.cut_off or other.cut_off,
             refused=context.refused or other.refused,
+            disputed=context.disputed or other.disputed,
             labels=other.labels | context.labels,
             extra=other.extra | context.extra,
         )

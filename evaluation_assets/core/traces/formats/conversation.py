@@ -120,6 +120,7 @@ def trajectory_from(format_name: str, conversation: Conversation, context: Conte
             unanswered=len(turns) == 1 and final_answer is None,
             failed=context.failure is not None,
             refused=context.refused,
+            disputed=context.disputed,
         ),
         labels=context.labels,
         extra=context.extra if context.failure is None else {**context.extra, "error": context.failure},

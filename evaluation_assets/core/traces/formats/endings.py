@@ -13,6 +13,7 @@ from typing import Any
 
 from evaluation_assets.core.traces.formats.outcome_words import TESTED, VERDICTS
 from evaluation_assets.core.traces.formats.pauses import error_of_run
+from evaluation_assets.core.traces.formats.stated import OUTCOME
 from evaluation_assets.core.traces.formats.transcript import one_line
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields
 from evaluation_assets.core.traces.formats.untyped import first_text, list_in, object_in
@@ -72,7 +73,7 @@ def ending_of(fields: Fields, success: bool | None) -> Ending:
     said = {key: word for key in _STATES if (word := _word(fields.peek(key)))} | _verdicts_in(fields)
     fields.set_aside(*said)
     tested = [TESTED[word.lower()] for word in said.values() if word.lower() in TESTED]
-    fields.stated.agree("outcome of a run (its verdict in words)", success, *tested)
+    fields.stated.agree(f"{OUTCOME} (its verdict in words)", success, *tested)
     verdicts = (VERDICTS.get(said[key].lower()) for key in _VERDICTS if key in said)
     success = next((each for each in (success, *tested, *verdicts) if each is not None), None)
     error = _error_in(fields)

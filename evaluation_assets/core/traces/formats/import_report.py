@@ -10,7 +10,7 @@ from typing import Literal
 import orjson
 from pydantic import BaseModel, ConfigDict, computed_field
 
-from evaluation_assets.core.text.counted import counted
+from evaluation_assets.core.text.counted import counted, first_of
 from evaluation_assets.core.text.nullable import sum_of
 from evaluation_assets.core.traces.formats.base import DropFile, Format, Record, Rejection
 from evaluation_assets.core.traces.formats.call_census import census_of
@@ -21,7 +21,7 @@ from evaluation_assets.core.traces.formats.stated import Difference
 from evaluation_assets.core.traces.formats.transcript import hands_in
 from evaluation_assets.core.traces.formats.unmapped_fields import Problem, UnmappedFields
 from evaluation_assets.core.traces.trajectories.calls import call_key
-from evaluation_assets.core.traces.trajectories.model import Trajectory, arguments_in
+from evaluation_assets.core.traces.trajectories.model import TWO_OUTCOMES, Trajectory, arguments_in
 
 Trust = Literal["complete", "partial", "doubtful"]
 
@@ -45,6 +45,7 @@ _CALL_FIELD = re.compile(
 )
 """Names of fields that tell of calls."""
 
+_RUNS_NAMED = 10
 _KINDS_NAMED = 5
 """Kinds of message parts that a sentence names."""
 _UNNAMED = "unnamed"
@@ -83,6 +84,7 @@ class ImportSummary(BaseModel):
     or counted at their start only.
     `contradictions` are statements of the source that cannot all be true, by what they are about. `repeated_records`
     stand twice in a file, with an identity of their own, and were read once.
+    `counted_as` are the runs with two outcomes, by the one that counts.
     `forced_format` is the format that the files were read in although none of them looks like it.
     """
 
@@ -121,6 +123,7 @@ class ImportSummary(BaseModel):
     unfinished: int = 0
     estimated_usages: int = 0
     contradictions: Mapping[str, int] = {}
+    counted_as: Mapping[str, Sequence[str]] = {}
     repeated_records: int = 0
     is_list_price: bool = False
     forced_format: str | None = None
@@ -163,8 +166,9 @@ class ImportSummary(BaseModel):
             f"{counted(times, 'contradiction')} in what the source states: {what}"
             for what, times in self.contradictions.items()
         )
+        named = (f"counted as {outcome}: {first_of(runs, _RUNS_NAMED)}" for outcome, runs in self.counted_as.items())
         more = (each.sentence for each in self.differences if each.read > each.stated)
-        return (*sentences, *disputed, *more)
+        return (*sentences, *disputed, *named, *more)
 
     @computed_field
     @property
@@ -258,6 +262,7 @@ class ImportReport:
     _tool_spans: set[str] = field(default_factory=set)
     _wholes: set[bytes] = field(default_factory=set)
     _beginnings: set[bytes] = field(default_factory=set)
+    _counted_as: dict[str, list[str]] = field(default_factory=dict)
     _forced_format: str | None = None
     _lists_tools: bool = False
     _names_trial: bool = False
@@ -305,6 +310,7 @@ class ImportReport:
             copied_histories=noted("copied_history"),
             differences=tuple(self.unmapped.stated),
             contradictions={what: times for what, times in self.unmapped.stated.contradictions.items() if times},
+            counted_as=self._counted_as,
             unfinished=noted("unfinished"),
             estimated_usages=noted("estimated_usage"),
             repeated_records=noted("repeated_record"),
@@ -345,6 +351,8 @@ class ImportReport:
         self._results_before, self._results_now = self._results_now, set()
         counts = _counts_of(trajectory)
         self.formats[trajectory.format] += 1
+        if TWO_OUTCOMES in trajectory.flags and trajectory.success is not None:
+            self._counted_as.setdefault("success" if trajectory.success else "failure", []).append(trajectory.id)
         self._counts.update(
             counts,
             repeated_beginnings=self._repeats(trajectory),

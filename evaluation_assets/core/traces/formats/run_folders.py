@@ -22,6 +22,7 @@ from evaluation_assets.core.traces.formats.context import NOTHING_KNOWN, Context
 from evaluation_assets.core.traces.formats.files.samples import sample_of
 from evaluation_assets.core.traces.formats.mixed_records import CONVERSATIONS
 from evaluation_assets.core.traces.formats.run_usage import cost_in_record, usage_in_record, with_cost
+from evaluation_assets.core.traces.formats.stated import OUTCOME
 from evaluation_assets.core.traces.formats.task_outcomes import TaskOutcomes, has_steps, is_of_judge
 from evaluation_assets.core.traces.formats.transcript import flags_of
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
@@ -220,12 +221,16 @@ def _completed(run: Trajectory, said: Sequence[tuple[DropFile, JsonObject]], unm
     for name, score in context.labels.items():
         scores = [each.labels.get(name) for each in contexts]
         unmapped.stated.agree("score of a run", *(each for each in scores if isinstance(score, int | float | str)))
-    unmapped.stated.agree("outcome of a run", run.success, *(each.success for each in contexts))
+    is_agreed = unmapped.stated.agree(OUTCOME, run.success, *(each.success for each in contexts))
     task_id = run.task_id
     if context.task_id is not None and task_id == task_id_of(None, run.task, run.text):
         task_id = task_id_of(context.task_id, run.task, run.text)
     flags = flags_of(
-        cut_off=context.cut_off, unanswered=False, failed=context.failure is not None, refused=context.refused
+        cut_off=context.cut_off,
+        unanswered=False,
+        failed=context.failure is not None,
+        refused=context.refused,
+        disputed=context.disputed or not is_agreed,
     )
     return replace(
         run,

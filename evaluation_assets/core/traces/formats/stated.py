@@ -11,6 +11,9 @@ from evaluation_assets.core.text.counted import counted
 _ROUNDING, _CENT_FRACTION = 1e-3, 1e-6
 """Errors of a sum of rounded costs: relative, and in dollars."""
 
+OUTCOME = "outcome of a run"
+"""Begins the name of what sources state of an outcome."""
+
 ANSWERS = "answer"
 """Answers, compared with those whose tokens the source has."""
 
@@ -63,9 +66,16 @@ class Comparisons:
         if stated is not None and read is not None and not _are_equal(stated, read):
             self._add(what, 1, stated, read, is_more=read > stated)
 
-    def agree(self, what: str, *statements: Hashable) -> None:
+    def agree(self, what: str, *statements: Hashable) -> bool:
         """Note a contradiction if these statements about the same thing differ; `None` states nothing."""
-        self.contradictions[what] += len({each for each in statements if each is not None}) > 1
+        agree = len({each for each in statements if each is not None}) < 2
+        self.contradictions[what] += not agree
+        return agree
+
+    @property
+    def disputed_outcomes(self) -> int:
+        """How often two statements about the outcome of a run differed."""
+        return sum(times for what, times in self.contradictions.items() if what.startswith(OUTCOME))
 
     def steps_in_sequence(self, numbers: Sequence[int | None]) -> None:
         """Note the numbers of steps that are left out. Numbering may begin again."""

@@ -17,6 +17,7 @@ from evaluation_assets.core.traces.formats.base import UnusableRecord
 from evaluation_assets.core.traces.formats.turns import Turns
 from evaluation_assets.core.traces.trajectories.failures import failure_in
 from evaluation_assets.core.traces.trajectories.model import (
+    TWO_OUTCOMES,
     Span,
     Step,
     ToolCall,
@@ -280,10 +281,18 @@ def _server_in(name: str) -> str | None:
     return None if match is None else match[1]
 
 
-def flags_of(*, cut_off: bool, unanswered: bool, failed: bool = False, refused: bool = False) -> tuple[str, ...]:
-    """Flags of a trajectory: stopped at a limit, refused, without an answer, failed with its environment."""
-    flags = (("step_limit", cut_off), ("refused", refused), ("no_answer", unanswered), ("failed", failed))
-    return tuple(flag for flag, applies in flags if applies)
+def flags_of(
+    *, cut_off: bool, unanswered: bool, failed: bool = False, refused: bool = False, disputed: bool = False
+) -> tuple[str, ...]:
+    """Flags of a trajectory: stopped at a limit, refused, without an answer, failed with its environment, disputed."""
+    flags = {
+        "step_limit": cut_off,
+        "refused": refused,
+        "no_answer": unanswered,
+        "failed": failed,
+        TWO_OUTCOMES: disputed,
+    }
+    return tuple(flag for flag, applies in flags.items() if applies)
 
 
 def one_line(text: str | None) -> str | None:

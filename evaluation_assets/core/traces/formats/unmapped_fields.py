@@ -14,7 +14,7 @@ from typing import Any, Literal
 import orjson
 
 from evaluation_assets.core.traces.formats.outcome_words import outcome_of
-from evaluation_assets.core.traces.formats.stated import Comparisons
+from evaluation_assets.core.traces.formats.stated import OUTCOME, Comparisons
 from evaluation_assets.core.traces.trajectories.identity import recorded_id
 from evaluation_assets.core.traces.trajectories.images import Images
 
@@ -204,7 +204,7 @@ class Fields:
             elif value is not None:
                 self._reject(key, value)
         fields = ", ".join((*(f"`{key}`" for key in outcomes), *(["another field"] if also is not None else [])))
-        self.stated.agree(f"outcome of a run ({fields})", *outcomes.values(), also)
+        self.stated.agree(f"{OUTCOME} ({fields})", *outcomes.values(), also)
         return next(iter(outcomes.values()), also)
 
     def object(self, *keys: str) -> "Fields":

@@ -29,6 +29,9 @@ class NumberId(str):
     __slots__ = ()
 
 
+TWO_OUTCOMES = "two_outcomes"
+"""Flag of a run whose source states both success and failure; its `success` is what counts."""
+
 Span = tuple[int, int]
 """A piece of the trajectory's text: `text[start:end]`, in characters."""
 

@@ -16,11 +16,25 @@ TREE_AND_TEXT = ("trajectory", "text")
 
 
 @dataclass(frozen=True, slots=True)
+class _Goals:
+    """What sources record of the goal of a simulated user, among the labels of a run."""
+
+    instruction: Any = None
+    user_scenario: Any = None
+
+
+@dataclass(frozen=True, slots=True)
 class Header:
     """What a trajectory says about the run as a whole."""
 
     agents: tuple[Agent, ...] = ()
     usage: Usage | None = None
+    labels: _Goals = _Goals()
+
+    @property
+    def goal(self) -> Any:
+        """The goal of the simulated user, which words it otherwise in each run; `None` if unknown."""
+        return self.labels.instruction or self.labels.user_scenario or None
 
 
 _HEADER = msgspec.json.Decoder(Header)
@@ -58,5 +72,5 @@ def trajectory_of(row: Mapping[str, Any]) -> Trajectory:
 
 
 def header_of(row: Mapping[str, Any]) -> Header:
-    """Agents and usage of the trajectory in a row, of its column `trajectory`. The steps are not decoded."""
+    """Agents, usage and goal of the trajectory in a row, of its column `trajectory`. The steps are not decoded."""
     return _HEADER.decode(row["trajectory"])

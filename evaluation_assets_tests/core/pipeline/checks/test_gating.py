@@ -30,8 +30,11 @@ def outcome(verdict: GateVerdict, **more: Any) -> GateOutcome:
 def test_without_a_baseline_the_check_passes_and_says_how_to_make_one() -> None:
     found = regression_gate(None, GateSettings())
     assert (found.passed, found.severity) == (True, "error")
-    assert found.description == "There is no baseline yet. Promote one: evaluation-assets baseline promote DROP"
+    promote = "there is no baseline yet. Promote one: evaluation-assets baseline promote DROP"
+    assert found.description == f"Nothing was compared: {promote}"
     assert found.metadata == {}
+    found = regression_gate(None, GateSettings(), "4 of 5 tasks have another prompt than in b")
+    assert found.description == "Nothing was compared: 4 of 5 tasks have another prompt than in b"
 
 
 VERDICTS: list[GateVerdict] = ["pass", "warn", "fail", "inconclusive", "incomparable"]

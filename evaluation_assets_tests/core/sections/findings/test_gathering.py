@@ -7,7 +7,7 @@ import pytest
 
 from evaluation_assets.core.sections.findings.finding_rows import finding_rows
 from evaluation_assets.core.sections.findings.gathering import CASE_ISSUES, FLAGS, SESSION_ISSUES, findings_of
-from evaluation_assets.core.sections.findings.kinds import kinds
+from evaluation_assets.core.sections.findings.kinds import JUDGED, kinds
 from evaluation_assets.core.suites.calls import CUT_OFF
 from evaluation_assets.core.suites.case_issues import IssueKind
 from evaluation_assets.core.suites.recorded_expectations import unmet_expectations
@@ -21,6 +21,7 @@ UNKNOWN = call("get_order", None, order_id="W21")
 def test_every_issue_has_a_kind() -> None:
     assert set(get_args(IssueKind)) == set(CASE_ISSUES)
     assert set(FLAGS) >= CUT_OFF
+    assert {SESSION_ISSUES[each] for each in ("rdm", "ccm", "hallucination", "llm_judge", "intent_drift")} == JUDGED
     mapped = {*filter(None, (*SESSION_ISSUES.values(), *CASE_ISSUES.values())), *FLAGS.values()}
     assert mapped <= set(kinds())
 

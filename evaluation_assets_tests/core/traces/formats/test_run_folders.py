@@ -69,7 +69,7 @@ def test_a_contradiction_is_doubtful(tmp_path: Path) -> None:
     run = {"messages": _MESSAGES, "success": False}
     runs, _, report = _read(tmp_path, {"a/run.json": run, "a/result.json": _RESULT})
     assert [each.success for each in runs] == [False] and report.summary.trust == "doubtful"
-    assert "outcome of a run" in report.summary.sentence
+    assert "outcome of a run" in report.summary.sentence and runs[0].flags == ("two_outcomes",)
 
 
 def test_what_a_run_says_itself_stays(tmp_path: Path) -> None:

@@ -31,6 +31,7 @@ from evaluation_assets.core.traces.formats.harbor_trials import Trial, Trials
 from evaluation_assets.core.traces.formats.isolation import usable
 from evaluation_assets.core.traces.formats.messages.tool_definitions import tools_of
 from evaluation_assets.core.traces.formats.messages.written_calls import instruction_in, typed_in
+from evaluation_assets.core.traces.formats.stated import OUTCOME
 from evaluation_assets.core.traces.formats.times import elapsed_s
 from evaluation_assets.core.traces.formats.transcript import (
     Asked,
@@ -126,7 +127,7 @@ def _trajectory_of(documents: Documents, trial: Trial | None, unmapped: Unmapped
     answer = root.pop("final_answer") or final_submission(text, turns) or final_message(turns)
     used, success = total(reading.usages), root.pop("success")
     confirm(unmapped.stated, verified.used, used)
-    unmapped.stated.agree("outcome", success, verified.success)
+    is_agreed = unmapped.stated.agree(OUTCOME, success, verified.success)
     if verified.error is not None:
         root["error"] = verified.error
     return Trajectory(
@@ -148,6 +149,7 @@ def _trajectory_of(documents: Documents, trial: Trial | None, unmapped: Unmapped
             cut_off=verified.is_cut_off,
             unanswered=not answer and len(turns) == 1,
             failed=verified.is_broken,
+            disputed=not is_agreed,
         ),
         labels=root.pop("labels") | verified.rewards | verified.tests,
         extra=root,

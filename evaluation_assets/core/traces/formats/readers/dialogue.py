@@ -14,7 +14,7 @@ from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejecti
 from evaluation_assets.core.traces.formats.files.samples import own_files, text_record
 from evaluation_assets.core.traces.formats.isolation import each_record, usable
 from evaluation_assets.core.traces.formats.speakers import Marker, is_user, markers_in
-from evaluation_assets.core.traces.formats.transcript import Asked, Said, final_message, written
+from evaluation_assets.core.traces.formats.transcript import Asked, Said, final_message, flags_of, written
 from evaluation_assets.core.traces.formats.turns import Turns
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.traces.formats.untyped import at
@@ -120,6 +120,7 @@ class _Told:
     task: str | None = None
     task_id: str | None = None
     success: bool | None = None
+    disputed: bool = False
     reference_answer: str | None = None
     started_at: str | None = None
     cost_usd: float | None = None
@@ -130,7 +131,7 @@ class _Told:
         """Fill missing values from the enclosing record."""
         missing = {name: getattr(outer, name) for name in _FILLED if getattr(self, name) is None}
         labels, extra = {**self.labels, **outer.labels}, {**self.extra, **outer.extra}
-        return replace(self, **missing, labels=labels, extra=extra)
+        return replace(self, **missing, disputed=self.disputed or outer.disputed, labels=labels, extra=extra)
 
 
 def _told(fields: Fields) -> _Told:
@@ -141,6 +142,7 @@ def _told(fields: Fields) -> _Told:
         task=next((task for name in _TASK if (task := _joined(fields.value(name))) is not None), None),
         task_id=fields.recorded_id(*_ID),
         success=outcome if success is None and isinstance(outcome, bool) else success,
+        disputed=fields.stated.disputed_outcomes > 0,
         reference_answer=fields.text(*_ANSWER),
         started_at=fields.text("timestamp"),
         cost_usd=fields.number("cost"),
@@ -207,7 +209,11 @@ def _built(text: str, turns: tuple[Turn, ...], told: _Told) -> Trajectory:
         success=told.success,
         started_at=told.started_at,
         usage=usage(cost_usd=told.cost_usd),
-        flags=() if answer or asked is None or len(turns) > 1 else ("no_answer",),
+        flags=flags_of(
+            cut_off=False,
+            unanswered=not answer and asked is not None and len(turns) == 1,
+            disputed=told.disputed,
+        ),
         labels=told.labels,
         extra=told.extra,
     )

@@ -110,7 +110,7 @@ def trajectory_of(record: Record, servers: tuple[str, ...] = DEFAULT_SERVERS) ->
         started_at=_string(data.get("timestamp")),
         duration_s=as_number(data.get("duration")),
         repairs=tuple(repairs),
-        flags=flags_of(cut_off=stopped, unanswered=not answer),
+        flags=flags_of(cut_off=stopped, unanswered=not answer, disputed=recorded.disputed),
         labels=labelled(_recorded(evaluations, turns) if unjudged == text else [])
         | ({"recorded_evaluation": data["evaluation_metadata"]} if "evaluation_metadata" in data else {}),
         extra=({"error": final_result} if stopped else {}) | _own_fields(data, field),

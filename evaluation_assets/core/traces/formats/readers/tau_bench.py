@@ -14,6 +14,7 @@ from evaluation_assets.core.traces.formats.context import Context
 from evaluation_assets.core.traces.formats.conversation import Conversation, not_a_record, trajectory_from
 from evaluation_assets.core.traces.formats.isolation import each_record
 from evaluation_assets.core.traces.formats.messages.chat import events_of, system_of
+from evaluation_assets.core.traces.formats.stated import OUTCOME
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.traces.formats.untyped import (
     as_object,
@@ -60,12 +61,13 @@ def trajectory_of(unmapped: UnmappedFields, record: Record) -> Trajectory:
         trial = max(fields.whole("trial") or 0, 0)
         reward = fields.number("reward")
         finished = info.object("reward_info")
-        fields.stated.agree("outcome of a run (`reward`)", *map(_outcome, (reward, finished.number("reward"))))
+        outcomes = map(_outcome, (reward, finished.number("reward")))
         context = Context(
             id=f"{task_id}#{trial}" if task_id and trial else task_id,
             task_id=task_id,
             trial=trial,
             success=None if reward is None else succeeded(reward),
+            disputed=not fields.stated.agree(f"{OUTCOME} (`reward`, `info.reward_info.reward`)", *outcomes),
             cut_off=_never_ended(record.data),
             labels=_labels(info.object("task"), finished, reward),
             extra=info.short("source", "user_cost"),

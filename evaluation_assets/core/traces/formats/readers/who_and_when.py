@@ -13,7 +13,7 @@ from typing import Any, Literal
 from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, any_record
 from evaluation_assets.core.traces.formats.isolation import each_own_record
 from evaluation_assets.core.traces.formats.messages.chat import meaning_of
-from evaluation_assets.core.traces.formats.transcript import Asked, Call, Result, Said, Transcript
+from evaluation_assets.core.traces.formats.transcript import Asked, Call, Result, Said, Transcript, flags_of
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.traces.formats.untyped import list_in, objects_in, without_none
 from evaluation_assets.core.traces.trajectories.identity import task_id_of
@@ -77,7 +77,7 @@ def trajectory_of(record: Record, unmapped: UnmappedFields) -> Trajectory:
             final_answer=answer,
             reference_answer=fields.name("ground_truth", "reference_answer"),
             success=fields.outcome("is_correct", "is_corrected"),
-            flags=() if answer else ("no_answer",),
+            flags=flags_of(cut_off=False, unanswered=not answer, disputed=fields.stated.disputed_outcomes > 0),
             labels=_labels(fields, names),
             extra={"history_steps": [steps.get(index) for index in range(len(data["history"]))]},
         )
