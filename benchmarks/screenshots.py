@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evaluation_assets.cli.ui import LINEAGE
+from evaluation_assets.cli.serving.start_page import LINEAGE
 from evaluation_assets.defs.groups import AGENTS, REPORT
 from evaluation_assets_tests.browser import chromium
 from evaluation_assets_tests.test_component import asked
