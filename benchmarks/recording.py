@@ -25,6 +25,8 @@ COMMANDS = (
     "evaluation-assets search timeout",
     "evaluation-assets groups list",
 )
+FOLDER = Path(tempfile.gettempdir()) / "agent"
+"""Where the commands run: its name is in what they print."""
 COLUMNS, LINES = 100, 30
 WIDTH, HEIGHT = 8.4, 18
 """Size of a character in pixels at a font size of 14."""
@@ -46,13 +48,16 @@ Line: TypeAlias = tuple[tuple[str, str, bool], ...]
 
 def main() -> None:
     """Type the first commands of the README beside a copy of the sample."""
-    with tempfile.TemporaryDirectory(prefix="agent-") as folder:
-        shutil.copy(SAMPLE, Path(folder) / "my-runs.jsonl")
-        frames = Frames(Path(folder))
+    FOLDER.mkdir()
+    try:
+        shutil.copy(SAMPLE, FOLDER / "my-runs.jsonl")
+        frames = Frames(FOLDER)
         for command in COMMANDS:
             frames.type(command)
             frames.run(command.split())
             frames.pause(READING_S)
+    finally:
+        shutil.rmtree(FOLDER)
     PICTURE.write_text(drawn(frames.shown, frames.seconds))
 
 
