@@ -53,7 +53,7 @@ EARNS = {
     "scipy": ("scipy", "intervals and tests of gates"),
     "sqlalchemy": ("sqlalchemy", "the ledger of paid replies"),
     "universal-pathlib": ("upath", "homes in a folder, in S3 or in Google Cloud"),
-    "watchdog": "pages of runs that show events as they come",
+    "watchdog": ("watchdog", "events on the page of a run as they come"),
 }
 """The module of each dependency, and what the project has from it."""
 
