@@ -26,12 +26,17 @@ from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.counted import runs_of_tasks
 from evaluation_assets.core.text.plain_text import plain
 from evaluation_assets.core.text.report_addresses import PAGE
+from evaluation_assets.core.traces.formats.import_report import Trust
 
 INDEX = "index.html"
 
 
 class _Gate(BaseModel):
     verdict: GateVerdict
+
+
+class _Reading(BaseModel):
+    trust: Trust
 
 
 class _Sidecar(BaseModel):
@@ -50,6 +55,8 @@ class ListedReport(Frozen):
     trajectories_total: int
     tasks_total: int | None = None
     gate: _Gate | None = None
+    not_compared: str | None = None
+    reading: _Reading | None = None
     written_at: datetime
     address: str
 

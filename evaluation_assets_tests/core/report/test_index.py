@@ -174,6 +174,16 @@ def test_without_groups_or_with_damaged_ones_the_reports_are_listed(home: Instal
     assert ">evaluation-assets overview</code> groups the findings" in Path(write_index(home).path).read_text()
 
 
+def test_a_report_that_is_not_to_be_believed_or_not_compared_is_marked(home: Installation) -> None:
+    before = Path(write_index(home).path).read_text()
+    assert "reading doubtful" not in before and "not compared" not in before
+    file = Path(home.root.path) / "reports" / "s/0" / "report.json"
+    doubtful = {"reading": {"trust": "doubtful"}, "not_compared": "it has other tasks", "gate": None}
+    file.write_text(json.dumps(json.loads(file.read_text()) | doubtful))
+    page = Path(write_index(home).path).read_text()
+    assert page.count("reading doubtful") == page.count(">not compared<") == 1
+
+
 @pytest.fixture
 def browser() -> Iterator["Browser"]:
     with chromium() as started:
