@@ -4,6 +4,7 @@ from typing import Any
 
 from evaluation_assets.core.system.plugins import of_module
 from evaluation_assets.core.traces.formats.base import Format
+from evaluation_assets.core.traces.formats.envelopes.a2a import A2A
 from evaluation_assets.core.traces.formats.envelopes.agentbench import AGENTBENCH
 from evaluation_assets.core.traces.formats.envelopes.agno import AGNO
 from evaluation_assets.core.traces.formats.envelopes.bedrock_agents import BEDROCK_AGENTS
@@ -155,6 +156,7 @@ SPECIFIC: dict[str, Format] = {
             pydantic_ai,
             autogen,
             smolagents,
+            A2A,
             AGENTBENCH,
             AGNO,
             BEDROCK_AGENTS,
