@@ -137,7 +137,10 @@ def _in_groups(items: Iterable[T], data_of: Callable[[T], Any]) -> Iterator[list
             yield group
             group = []
         current = stream
-        group.append(item)
+        if stream is None:
+            yield [item]  # without a look at the next record, which may be too large
+        else:
+            group.append(item)
     if group:
         yield group
 
