@@ -9,7 +9,7 @@ from evaluation_assets.core.traces.trajectories.model import JsonObject
 _TEXTS = {"content", "reasoning_content", "reasoning", "refusal", "thinking", "tool_plan"}
 """Fields of a message that come in pieces."""
 _ENDS = ("response.completed", "response.incomplete", "response.failed", "response.cancelled", "response.done")
-_RESPONSE = "response"
+_RESPONSE, _PIECES = "response", "pieces"
 
 
 def completions(chunks: Sequence[JsonObject]) -> list[JsonObject | None]:
@@ -224,7 +224,7 @@ def converse_answer(events: Sequence[JsonObject]) -> JsonObject | None:
             ended |= object_in(event["metadata"])
         ended |= object_in(event.get("messageStop"))
     content = [
-        {**block, "toolUse": _with_input(block["toolUse"], "pieces", "input")} if "toolUse" in block else block
+        {**block, "toolUse": _with_input(block["toolUse"], _PIECES, "input")} if "toolUse" in block else block
         for block in blocks.values()
     ]
     return {"output": {"message": {"role": "assistant", "content": content}}, **ended}
@@ -235,8 +235,50 @@ def _add_to_converse(block: JsonObject, delta: JsonObject) -> None:
         block["text"] = f"{block.get('text') or ''}{delta['text']}"
     elif "toolUse" in delta:
         call = block.setdefault("toolUse", {})
-        call["pieces"] = f"{call.get('pieces') or ''}{at(delta['toolUse'], 'input') or ''}"
+        call[_PIECES] = f"{call.get(_PIECES) or ''}{at(delta['toolUse'], 'input') or ''}"
     elif "reasoningContent" in delta:
         text = block.setdefault("reasoningContent", {}).setdefault("reasoningText", {})
         for key, value in object_in(delta["reasoningContent"]).items():
             text[key] = f"{text.get(key) or ''}{value}"
+
+
+def ui_message(events: Sequence[JsonObject]) -> JsonObject | None:
+    """The message of the Vercel AI SDK that events of its UI streams are; `None` for other events."""
+    if any(
+        str(event["type"]).endswith("-delta") and not {"delta", "inputTextDelta"} & event.keys() for event in events
+    ):
+        return None
+    parts: list[JsonObject] = []
+    known: dict[Any, JsonObject] = {}
+    message: JsonObject = {"id": "", "role": "assistant"}
+    for event in events:
+        name = str(event["type"])
+        kind, _, end = name.rpartition("-")
+        own_id = event.get("toolCallId") or f"{kind} {event.get('id')}"
+        if name == "start":
+            message["id"] = event.get("messageId") or ""
+        elif name in ("start-step", "source-url", "source-document", "file"):
+            parts.append({**event, "type": "step-start" if name == "start-step" else name})
+        elif kind in ("text", "reasoning") or kind.startswith("tool-"):
+            if own_id not in known or end == "start":  # IDs of texts are those of earlier ones, too
+                called = {"type": "dynamic-tool", "toolCallId": own_id}
+                known[own_id] = called if kind.startswith("tool-") else {"type": kind, "text": ""}
+                parts.append(known[own_id])
+            _add_to_ui(known[own_id], event, kind.removeprefix("tool-"), end)
+        if isinstance(event.get("messageMetadata"), dict):
+            message["metadata"] = {**object_in(message.get("metadata")), **event["messageMetadata"]}
+    for part in parts:
+        if (text := part.pop(_PIECES, None)) and "input" not in part:
+            part |= {"input": parsed(text), "state": part.get("state", "input-available")}
+    return {**message, "parts": parts} if known else None
+
+
+def _add_to_ui(part: JsonObject, event: JsonObject, kind: str, end: str) -> None:
+    """Add what an event has to a part. The input of a call may come in pieces and whole."""
+    if "text" in part:
+        part["text"] += event.get("delta") or ""
+        return
+    part |= {name: event[name] for name in ("toolName", "input", "output", "errorText") if name in event}
+    part[_PIECES] = f"{part.get(_PIECES) or ''}{event.get('inputTextDelta') or ''}"
+    if end in ("available", "error", "denied"):
+        part["state"] = f"{kind}-{end}"

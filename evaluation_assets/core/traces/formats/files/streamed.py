@@ -1,8 +1,8 @@
 """Answers of models that were streamed, as the answer that their events are pieces of.
 
 Pieces are events of OpenAI's Chat Completions and Responses, of Anthropic's Messages, of Bedrock's ConverseStream, of
-Cohere and of Ollama: as lines, as items of a list, or as server-sent events (`data: {...}`), also in a record that has
-a request beside them. Each answer has the form in which its API gives it back where nothing is streamed.
+Cohere, of Ollama and of the Vercel AI SDK: as lines, as items of a list, or as server-sent events (`data: {...}`), also
+in a record that has a request beside them. Each answer has the form of one that was not streamed.
 """
 
 import re
@@ -19,6 +19,7 @@ from evaluation_assets.core.traces.formats.files.stream_pieces import (
     converse_answer,
     ollama_answer,
     response,
+    ui_message,
 )
 from evaluation_assets.core.traces.formats.untyped import at, object_in
 from evaluation_assets.core.traces.trajectories.model import JsonObject
@@ -40,6 +41,10 @@ _COHERE = frozenset(
     ("message-start", "content-start", "content-delta", "content-end", "tool-plan-delta", "tool-call-start",
      "tool-call-delta", "tool-call-end", "citation-start", "citation-end", "message-end")
 )  # fmt: skip
+_UI = re.compile(
+    "start|start-step|finish|finish-step|abort|error|message-metadata|source-url|source-document|file|data-.*"
+    "|(?:text|reasoning)-(?:start|delta|end)|tool-input-(?:start|delta|available|error)|tool-output-(?:available|error|denied)|tool-approval-request"
+)
 _CONVERSE = ("messageStart", "contentBlockStart", "contentBlockDelta", "contentBlockStop", "messageStop")
 
 
@@ -77,6 +82,10 @@ def _is_converse(event: JsonObject) -> bool:
     return is_used or (len(event) == 1 and any(isinstance(event.get(name), dict) for name in _CONVERSE))
 
 
+def _is_ui(event: JsonObject) -> bool:
+    return isinstance(kind := event.get("type"), str) and _UI.fullmatch(kind) is not None
+
+
 def _is_any(kinds: frozenset[str]) -> Callable[[JsonObject], bool]:
     return lambda event: isinstance(kind := event.get("type"), str) and kind in kinds
 
@@ -86,6 +95,7 @@ _STREAMS = (
     _Stream(_is_response, lambda _, new: new.get("type") == "response.created", _one(response)),
     _Stream(_is_any(_ANTHROPIC), lambda _, new: new["type"] == "message_start", _one(anthropic_message)),
     _Stream(_is_any(_COHERE), lambda _, new: new["type"] == "message-start", _one(cohere_answer)),
+    _Stream(_is_ui, lambda last, new: new["type"] == "start" or last["type"] == "finish", _one(ui_message)),
     _Stream(_is_ollama, lambda last, _: last["done"] is True, _one(ollama_answer)),
     _Stream(_is_converse, lambda _, new: "messageStart" in new, _one(converse_answer)),
 )

@@ -162,3 +162,23 @@ def test_answers_of_requests_at_one_time_are_told_apart(tmp_path: Path) -> None:
 def test_a_response_that_broke_off_has_what_was_done(tmp_path: Path) -> None:
     run = _run(tmp_path / "drop.jsonl", b"\n".join(map(orjson.dumps, RESPONSES[:4])))
     assert "I look." in run.text
+
+
+def test_events_of_a_stream_of_the_ai_sdk_are_one_message(tmp_path: Path) -> None:
+    """IDs of texts repeat, and the input of a call may come in pieces alone."""
+    events = [
+        {"type": "start", "messageId": "m"},
+        {"type": "text-start", "id": "0"},
+        *({"type": "text-delta", "id": "0", "delta": text} for text in ("I ", "look.")),
+        {"type": "text-end", "id": "0"},
+        {"type": "tool-input-start", "toolCallId": "1", "toolName": "weather"},
+        *({"type": "tool-input-delta", "toolCallId": "1", "inputTextDelta": piece} for piece in ARGUMENTS),
+        {"type": "tool-output-available", "toolCallId": "1", "output": "clear"},
+        {"type": "text-start", "id": "0"},
+        {"type": "text-delta", "id": "0", "delta": "It is clear."},
+        {"type": "finish"},
+    ]
+    run = _run(tmp_path / "drop.txt", _framed(events) + "data: [DONE]\n\n")
+    assert calls_of(run) == [("weather", {"city": "Oslo"}, "clear")]
+    assert run.text.index("I look.") < run.text.index("Oslo") < run.text.index("It is clear.")
+    assert run.final_answer == "It is clear."
