@@ -8,6 +8,7 @@ import orjson
 import pytest
 
 from evaluation_assets.core.traces.trajectories.model import Trajectory
+from evaluation_assets_tests.core.traces.formats.readers.summaries import summary_of
 from evaluation_assets_tests.core.traces.formats.reading import calls_of, read
 
 ARGUMENTS = ('{"city"', ': "Oslo"}')
@@ -150,6 +151,19 @@ def test_events_beside_a_request_are_its_answer(tmp_path: Path, body: Any) -> No
     run = _run(tmp_path / "drop.json", orjson.dumps({"request": {"body": request}, "response": {"body": body}}))
     assert run.task == "Weather in Oslo?"
     _check(run)
+
+
+def test_an_answer_that_is_not_understood_is_told(tmp_path: Path) -> None:
+    call = {"id": "1", "type": "function", "function": {"name": "weather", "arguments": "{}"}}
+    asked = [
+        {"role": "user", "content": "Weather in Oslo?"},
+        {"role": "assistant", "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "1", "content": "clear"},
+    ]
+    path = tmp_path / "drop.json"
+    path.write_bytes(orjson.dumps({"request": {"body": {"messages": asked}}, "response": {"body": [{"piece": "It"}]}}))
+    sentence = summary_of(path).sentence
+    assert sentence == "doubtful: 1 part of messages could not be read: a response without choices"
 
 
 def test_answers_of_requests_at_one_time_are_told_apart(tmp_path: Path) -> None:
