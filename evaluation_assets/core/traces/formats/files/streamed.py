@@ -182,7 +182,8 @@ def _answer_in(value: Any, depth: int) -> Any:
     if isinstance(value, str) and value[:8].lstrip().startswith(("data:", "event:", "id:", ":")):
         pieces: list[Any] = list(_values_in(value)) if is_framed(value.encode("utf-8", "replace")) else []
     else:
-        pieces = [within(each, 1) for each in value] if isinstance(value, list) else []
+        first = within(value[0], 1) if isinstance(value, list) and value else None
+        pieces = [within(each, 1) for each in value] if isinstance(value, list) and _stream_of(first) else []
     if not pieces or _stream_of(pieces[0]) is None or any(_stream_of(each) is None for each in pieces):
         return value
     answers = whole_answers(pieces)
