@@ -4,6 +4,7 @@ from typing import Any
 
 from evaluation_assets.core.system.plugins import of_module
 from evaluation_assets.core.traces.formats.base import Format
+from evaluation_assets.core.traces.formats.envelopes.a2a import A2A
 from evaluation_assets.core.traces.formats.envelopes.agentbench import AGENTBENCH
 from evaluation_assets.core.traces.formats.envelopes.agno import AGNO
 from evaluation_assets.core.traces.formats.envelopes.bedrock_agents import BEDROCK_AGENTS
@@ -24,6 +25,7 @@ from evaluation_assets.core.traces.formats.envelopes.mistral import MISTRAL
 from evaluation_assets.core.traces.formats.envelopes.n8n import N8N
 from evaluation_assets.core.traces.formats.envelopes.open_webui import OPEN_WEBUI
 from evaluation_assets.core.traces.formats.envelopes.openai_assistants import OPENAI_ASSISTANTS
+from evaluation_assets.core.traces.formats.envelopes.openai_run_state import OPENAI_RUN_STATE
 from evaluation_assets.core.traces.formats.envelopes.promptfoo import PROMPTFOO
 from evaluation_assets.core.traces.formats.envelopes.retell import RETELL
 from evaluation_assets.core.traces.formats.envelopes.toolbench import TOOLBENCH
@@ -155,6 +157,7 @@ SPECIFIC: dict[str, Format] = {
             pydantic_ai,
             autogen,
             smolagents,
+            A2A,
             AGENTBENCH,
             AGNO,
             BEDROCK_AGENTS,
@@ -172,6 +175,7 @@ SPECIFIC: dict[str, Format] = {
             LM_STUDIO,
             OPEN_WEBUI,
             OPENAI_ASSISTANTS,
+            OPENAI_RUN_STATE,
             PROMPTFOO,
             RETELL,
             VAPI,

@@ -36,6 +36,7 @@ from evaluation_assets.core.traces.formats.files.lenient import (
 )
 from evaluation_assets.core.traces.formats.files.opening import damaged, offset_in, opened
 from evaluation_assets.core.traces.formats.files.stored_rows import rows_in
+from evaluation_assets.core.traces.formats.files.streamed import is_framed, unframed, whole_records
 from evaluation_assets.core.traces.formats.files.unpacking import LARGEST_RECORD, TooLarge
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
@@ -54,7 +55,7 @@ def read_records(file: DropFile) -> Iterator[Record | Rejection]:
     """
     if file.page:
         return file.watch.over(_at(file.path, file.source, file.page))
-    return file.watch.over(_records(file.path, file.source))
+    return file.watch.over(whole_records(_records(file.path, file.source)))
 
 
 def first_object(file: DropFile) -> JsonObject | None:
@@ -201,7 +202,8 @@ def _is_document(stream: io.BufferedReader, path: UPath) -> bool:
 
 def _lines(stream: io.BufferedReader, source: str) -> Iterator[Record | Rejection]:
     loads, number, start = orjson.loads, 0, offset_in(stream)
-    known = start is not None
+    framed = is_framed(stream.peek(1 << 16))
+    known = start is not None and not framed
     end = start or 0
     while line := stream.readline(LARGEST_RECORD + 1):
         number += 1
@@ -212,6 +214,7 @@ def _lines(stream: io.BufferedReader, source: str) -> Iterator[Record | Rejectio
                 line = stream.readline(1 << 20)
                 end += len(line)
             continue
+        line = unframed(line) or b"\n" if framed else line
         try:
             yield Record(source, number, loads(line), line, start if known else None)
         except orjson.JSONDecodeError as problem:

@@ -24,6 +24,7 @@ from evaluation_assets.core.traces.formats.files.opening import damaged, opened,
 from evaluation_assets.core.traces.formats.files.pages import page_in
 from evaluation_assets.core.traces.formats.files.records import parquet_rows
 from evaluation_assets.core.traces.formats.files.stored_rows import rows_in
+from evaluation_assets.core.traces.formats.files.streamed import is_framed, unframed, whole_answers, within
 
 _BEGINNING = 1 << 20
 _SAMPLED = 20
@@ -59,8 +60,8 @@ def _sample_of(file: DropFile) -> Sample:
         raise damaged(file.source, problem) from problem
     if _looks_like_utf_16(beginning[:SHOWN]):
         raise UnreadableDrop(f"{file.source} looks like UTF-16. Convert it to UTF-8.")
-    records = tuple(row for record in _first_records(beginning) for row in rows_in(record)[:_SAMPLED])
-    return Sample(records=records, text=beginning.decode("utf-8", "replace"))
+    records = [row for record in _first_records(beginning) for row in rows_in(record)[:_SAMPLED]]
+    return Sample(records=tuple(map(within, whole_answers(records))), text=beginning.decode("utf-8", "replace"))
 
 
 def text_record(file: DropFile) -> Record | None:
@@ -99,6 +100,8 @@ def _looks_like_utf_16(beginning: bytes) -> bool:
 
 def _first_records(beginning: bytes) -> tuple[Any, ...]:
     """The values of an array or of the lines; an incomplete first line may be the start of a long value."""
+    if is_framed(beginning):
+        return _values_of_lines(b"\n".join(map(unframed, beginning.split(b"\n", 50 * _SAMPLED))))
     if are_lines(beginning) or (starts_with_value(beginning) and not beginning.lstrip().startswith(b"[")):
         return _values_of_lines(beginning)
     documents, is_intact = _cut_documents(beginning)

@@ -166,14 +166,26 @@ def _messages(text: str, question: str | None = None) -> Iterator[JsonObject]:
 def _parts(text: str, question: str | None) -> Iterator[tuple[str, str]]:
     """What each part of a text begins with, and the rest of it; nothing for what is before the first one.
 
-    A question has a blank line before it, or the end of the examples, or is known: observations quote questions.
+    A question has a blank line before it, the end of the examples or a run that has finished, or is known: observations
+    quote questions.
     """
-    heads = [head for head in _HEAD.finditer(text) if head[1].title() != "Question" or _begins(text, head, question)]
+    heads: list[re.Match[str]] = []
+    is_finished = False
+    for head in _HEAD.finditer(text):
+        kind = head[1].title()
+        if kind != "Question" or is_finished or _begins(text, head, question):
+            heads.append(head)
+            is_act = _SHORT.get(kind, kind) == "Action"
+            is_finished = _is_finish(text, head) if is_act else is_finished and kind != "Question"
     if heads:
         yield "", text[: heads[0].start()].strip()
     for head, end in zip_longest(heads, (head.start() for head in heads[1:])):
         kind = head[1].title()
         yield _SHORT.get(kind, kind), text[head.end() : end].strip()
+
+
+def _is_finish(text: str, head: re.Match[str]) -> bool:
+    return text[head.end() : head.end() + _BEFORE].lstrip().lower().startswith(_FINISH)
 
 
 def _begins(text: str, head: re.Match[str], question: str | None) -> bool:

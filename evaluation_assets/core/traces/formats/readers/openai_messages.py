@@ -135,6 +135,8 @@ def trajectory_of(
         for choice in choices:
             choice.set_aside("index", "logprobs")
         failure = None if answers else _failure_of(fields)
+        if request is not fields and failure is None and not choices and _lacks_answer(data):
+            unmapped.note("unknown_part", "a response without choices")
         if not messages and not choices:
             what = f"the record has no list of messages in {', '.join(LISTS)}"
             raise UnusableRecord("no_trajectory_text", what if failure is None else f"the request failed: {failure}")
@@ -196,6 +198,13 @@ def _response_of(fields: Fields) -> Fields:
         return fields
     response = fields.object(*_RESPONSES)
     return response if "choices" in response else response.object("body")
+
+
+def _lacks_answer(data: dict[str, Any]) -> bool:
+    """Whether a log of a request has a response, and the last of its messages is none of an agent."""
+    messages = _request_messages(data)
+    is_answered = not messages or role_of(messages[-1]) == "assistant"
+    return not is_answered and any(at(data.get(name), "body") or data.get(name) for name in _RESPONSES)
 
 
 def _failure_of(fields: Fields) -> str | None:

@@ -140,3 +140,12 @@ def test_a_whole_run_in_one_answer_is_read_with_its_usage_once(tmp_path: Path) -
 def test_a_text_without_an_action_that_an_observation_follows_is_no_run(tmp_path: Path, text: str) -> None:
     (item,) = read(saved(tmp_path, "d.jsonl", {"log": text}), format_name="react")
     assert isinstance(item, Rejection) and item.reason == "not_this_format"
+
+
+def test_a_question_after_a_run_that_has_finished_is_one_of_its_own(tmp_path: Path) -> None:
+    """Logs of Reflexion have all runs of a trial in a row, with a line of context before each question."""
+    quoted = RUN.replace("in 1815.", "in 1815.\nQuestion: when?")
+    path = tmp_path / "log.txt"
+    path.write_text(f"{quoted}Observation 3: Answer is CORRECT\n\nContext:\n{RUN}")
+    runs = trajectories(path)
+    assert [(run.task, len(run.calls)) for run in runs] == [("Who is older, Ada or Bob?", 3)] * 2
