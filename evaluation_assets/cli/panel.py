@@ -35,7 +35,7 @@ from evaluation_assets.core.system.configuration import VariableName
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.faults import faults_of
 from evaluation_assets.core.text.unique_keys import settings_text
-from evaluation_assets.core.traces.prices import Price, list_price_of
+from evaluation_assets.core.traces.prices import Price, PublicPrice, list_price_of
 from evaluation_assets.core.traces.token_usage import TokenUsage
 from evaluation_assets.runs.paid import check_evaluators
 from evaluation_assets.runs.verification import is_answered, took
@@ -96,7 +96,7 @@ def init_panel(home: Installation) -> None:
             judges.pop()
     cascade = _ask_for_cascade(judges)
     has_models = all(judge["provider"] != EMBEDDED for judge in judges)
-    keep = f"Keep the embedded judge, {EMBEDDED}, too? Scores average all judges of the panel"
+    keep = f"Keep the embedded judge, {EMBEDDED}, too? Some findings need it; scores average all judges of the panel"
     if has_models and click.confirm(keep, default=False):
         judges.append({"name": EMBEDDED, "provider": EMBEDDED})
     written = {"quorum": 1, "judges": judges} | ({"cascade": cascade} if cascade else {})
@@ -181,7 +181,8 @@ def _ask_for_judge(taken: list[str]) -> dict[str, Any]:
         }
     known = PROVIDERS[provider]
     model = click.prompt("Model", default=known.default_model)
-    plain = re.sub(r"[^a-z0-9]+", "_", f"{provider}_{model}".lower()).strip("_")
+    plain = re.sub(r"[^a-z0-9]+", "_", model.lower()).strip("_")
+    plain = plain if plain[:1].isalpha() else f"{provider}_{plain}"
     name = click.prompt("Name", default=plain if plain not in taken else None, value_proc=_valid(AssetName))
     judge: dict[str, Any] = {"name": name}
     judge |= {"provider": provider, "model": model}
@@ -212,15 +213,25 @@ def _ask_for_judge(taken: list[str]) -> dict[str, Any]:
 def _ask_for_price(model: str, *, decides: bool) -> dict[str, float] | None:
     """The price of a model that its provider does not tell. Offered is the list price of a model of that name."""
     listed = list_price_of(model)
-    of_input = _ask_for_dollars("input", listed.cost(TokenUsage(input_tokens=1, output_tokens=0)))
+    of_input = _ask_for_dollars("input", listed_input := _listed(listed, TokenUsage(input_tokens=1, output_tokens=0)))
     if of_input is None:
         return None
-    cost_of_output = listed.cost(TokenUsage(input_tokens=0, output_tokens=1))
-    of_output = 0.0 if decides else _ask_for_dollars("output", cost_of_output)
-    return None if of_output is None else {"input": of_input, "output": of_output}
+    of_output = 0.0
+    if not decides:
+        of_output = _ask_for_dollars("output", _listed(listed, TokenUsage(input_tokens=0, output_tokens=1)))
+    if of_output is None:
+        return None
+    of_cached = _listed(listed, TokenUsage(input_tokens=1, cached_tokens=1, output_tokens=0))
+    cached = {} if of_cached is None or of_input != listed_input else {"cached_input": of_cached}
+    return {"input": of_input, "output": of_output} | cached
 
 
-def _ask_for_dollars(kind: str, of_a_token: float | None) -> float | None:
+def _listed(price: PublicPrice, token: TokenUsage) -> float | None:
+    """The list price of a million such tokens."""
+    cost = price.cost(token)
+    return None if cost is None else round(cost * 1e6, 6)
+
+
+def _ask_for_dollars(kind: str, listed: float | None) -> float | None:
     asked = f"US dollars per million {kind} tokens, as your provider bills (empty: unknown)"
-    listed = "" if of_a_token is None else f"{of_a_token * 1e6:g}"
-    return click.prompt(asked, default=listed, value_proc=_price)
+    return click.prompt(asked, default="" if listed is None else f"{listed:g}", value_proc=_price)

@@ -265,12 +265,22 @@ def test_the_terminal_says_what_the_judges_that_are_models_took(
     assert line.startswith("  judge one          0 model calls, ") and line.endswith(" verdicts from the ledger")
 
 
-def test_a_model_behind_another_endpoint_is_offered_at_the_list_price_of_its_name(tmp_path: Path) -> None:
-    answers = ["openai_compatible", "gpt-5-mini", "mini", "http://localhost:1/v1", "TEST_KEY", "", "3.5", "quick"]
+@pytest.mark.parametrize(
+    ("given", "price"),
+    [
+        (["", ""], {"input": 0.25, "output": 2.0, "cached_input": 0.025}),
+        (["", "3.5"], {"input": 0.25, "output": 3.5, "cached_input": 0.025}),
+        (["0.5", "3.5"], {"input": 0.5, "output": 3.5}),
+    ],
+)
+def test_a_model_behind_another_endpoint_is_offered_at_the_list_price_of_its_name(
+    tmp_path: Path, given: list[str], price: dict[str, float]
+) -> None:
+    answers = ["openai_compatible", "gpt-5-mini", "", "http://localhost:1/v1", "TEST_KEY", *given, "quick"]
     made = cli("panel", "init", "--home", tmp_path, answers="\n".join([*answers, "n", "n", ""]))
     assert made.returncode == 0, made.stdout + made.stderr
     (judge,) = yaml.safe_load((tmp_path / "panel.yaml").read_text())["judges"]
-    assert judge["price"] == {"input": 0.25, "output": 3.5} and judge["preset"] == "quick"
+    assert judge["price"] == price and judge["preset"] == "quick" and judge["name"] == "gpt_5_mini"
 
 
 def test_what_endpoints_do_not_say_is_unknown_on_the_terminal(tmp_path: Path, server: ModelServer) -> None:

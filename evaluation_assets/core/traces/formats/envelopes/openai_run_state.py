@@ -13,7 +13,7 @@ from evaluation_assets.core.traces.formats.transcript import as_text
 from evaluation_assets.core.traces.formats.untyped import at, first_text, in_both_cases, list_in, object_in, objects_in
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
-_VERSION = "$schemaVersion"
+_SCHEMA = "$schemaVersion"
 _READ = in_both_cases("original_input", "generated_items", "model_responses", "last_model_response", "current_agent")
 _ASIDE = in_both_cases(
     "last_processed_response", "current_step", "session_items", "generated_prompt_artifacts", "input_guardrail_results"
@@ -30,7 +30,7 @@ def _value(data: Any, name: str) -> Any:
 
 
 def _holds(data: Any) -> bool:
-    return _VERSION in object_in(data) and isinstance(_value(data, "generated_items"), list)
+    return _SCHEMA in object_in(data) and isinstance(_value(data, "generated_items"), list)
 
 
 def _conversations(data: JsonObject) -> Iterator[Chat]:
@@ -43,7 +43,7 @@ def _conversations(data: JsonObject) -> Iterator[Chat]:
     ]
     used = [object_in(each.get("usage")) for each in objects_in(_value(data, "model_responses"))]
     record = {
-        **without(data, _VERSION, *_READ, *_ASIDE),
+        **without(data, _SCHEMA, *_READ, *_ASIDE),
         "agent": agent,
         "usage": {
             f"{kind}_tokens": sum(_value(each, f"{kind}_tokens") or 0 for each in used)
