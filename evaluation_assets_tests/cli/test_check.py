@@ -117,7 +117,7 @@ def test_the_viewer_lists_the_violations_of_a_trajectory_with_links_to_the_calls
         listed.first.wait_for()
         assert [text.split()[0] for text in listed.all_inner_texts()] == ["identity_first", "small_refunds"]
         (claim,) = page.locator("details", has=page.get_by_text("Claims")).locator("li").all_text_contents()
-        assert claim == "supported detectors clip 4Refund R-312 is done."
+        assert claim == "supported detectors clip 4, the endRefund R-312 is done."
         listed.first.get_by_role("link", name="clip 1").click()
         page.wait_for_function("() => location.hash.includes('?item=')")
         assert "refund" in page.locator(".item:focus, .item.current").first.inner_text()
