@@ -93,7 +93,7 @@ def new_drops(context: dg.SensorEvaluationContext, home: HomeResource) -> dg.Sen
         context.log.warning(explained(lost))
     if not requests:
         context.update_cursor(cursor)
-        unsettled = f"; {look.unsettled} still changing, checked again at the next tick" if look.unsettled else ""
+        unsettled = f"; {look.unsettled} new or still changing, checked at the next tick" if look.unsettled else ""
         until = f"the next day (UTC): too little is left of ${limit:g}" if left == 0 else "runs to end"
         waiting = f"; {look.waiting} wait for {until}" if look.waiting else ""
         lost = f"; {explained(lost)}" if lost else ""
