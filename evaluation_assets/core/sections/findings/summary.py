@@ -110,7 +110,8 @@ class FindingsSummary(Frozen):
     """What went wrong in `affected` of the `n_runs` runs of a drop, which are of `n_tasks` tasks.
 
     `of_failed` counts the `failed` runs by kind of HIGH and MEDIUM findings, `failed_without` those that have none.
-    `gone` are kinds of the earlier drop that are not found any more.
+    `gone` are kinds of the earlier drop that are not found any more. `more` has, by title, how much larger the share of
+    a kind with more than LOW is than it was, if the intervals of both are apart.
     """
 
     n_runs: int
@@ -124,6 +125,7 @@ class FindingsSummary(Frozen):
     earlier: EarlierFindings | None
     is_comparable: bool
     gone: dict[str, float]
+    more: Mapping[str, float] = {}
 
     @property
     def reasons(self) -> str:
@@ -152,7 +154,10 @@ class FindingsSummary(Frozen):
         low = {kind.title: kind.runs for kind in self.kinds if not kind.grave_runs}
         told = _most_frequent(grave or low, 3)
         also = f"; LOW: {_most_frequent(low, 1)}" if grave and low else ""
-        return f"in {self.affected:,} of {self.of_runs}{self.in_failed}: {told}{also}"
+        most = sorted(self.more.items(), key=lambda each: -each[1])[:_REASONS]
+        more = ", ".join(f"{title} ({in_points(share)})" for title, share in most)
+        since = f"; more than in {self.earlier.drop}: {more}" if more and self.earlier is not None else ""
+        return f"in {self.affected:,} of {self.of_runs}{self.in_failed}: {told}{also}{since}"
 
     @property
     def in_failed(self) -> str:
@@ -271,7 +276,19 @@ def findings_summary(
         earlier=earlier,
         is_comparable=comparable,
         gone={name: runs / n_before for name, runs in before.items() if name not in by_kind},
+        more={
+            each.title: each.share - each.earlier_share
+            for each in summaries
+            if each.grave_runs
+            and each.earlier_share is not None
+            and each.ci_low > _highest(before.get(each.kind, 0), n_before, interval)
+        },
     )
+
+
+def _highest(runs: int, of_runs: int, interval: RateInterval) -> float:
+    """The upper end of the interval of a share whose tasks are not known."""
+    return interval([[True]] * runs + [[False]] * (of_runs - runs))[1]
 
 
 def earlier_findings(drop: str, findings: Stored, raw: Stored) -> EarlierFindings | None:

@@ -131,6 +131,16 @@ def test_findings_in_one_line_are_the_most_frequent_grave_kinds() -> None:
     assert other.text == "in 1 of 5 runs of 4 tasks, HIGH or MEDIUM ones in 0 of 1 failed run: Loop (1 run)"
 
 
+def test_kinds_that_clearly_more_runs_have_than_before_are_named() -> None:
+    rows = [row(run, "cut_off", "HIGH") for run in RUNS] + [row("a", "loop", "HIGH"), row("a", "refusal", "LOW")]
+    before = EarlierFindings(drop="v1", detectors="1", n_runs=40, runs={"cut_off": 4})
+    found = summary(*rows, earlier=before)
+    assert found.more == {"Cut off": pytest.approx(0.9)}, "one loop of five runs may be chance"
+    assert found.text.endswith("; LOW: Refusal (1 run); more than in v1: Cut off (+90.0 points)")
+    few = EarlierFindings(drop="v1", detectors="1", n_runs=4, runs={"cut_off": 3})
+    assert summary(*rows, earlier=few).more == {}
+
+
 def test_the_drop_before_is_compared_only_if_the_same_detectors_searched_it() -> None:
     raw = Stored(RAW_TRAJECTORIES, UPath("memory://findings-raw/raw.parquet"))
     with raw.path.open("wb") as sink:
