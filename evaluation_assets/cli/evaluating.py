@@ -303,7 +303,8 @@ def _warn_of_no_suite(asked: RequestedEvaluation, drops: Sequence[Drop]) -> None
         return
     without = {drop.key for drop in drops if drop.sidecar().suite is None}
     named = [(key_of(path.name), path.resolve().parent.name) for path in filter(Path.is_file, asked.inputs)]
-    known = {suite for suite in {suite for drop, suite in named if drop in without} if _has_suite(asked.home, suite)}
+    suites = {suite for drop, suite in named if drop in without}
+    known = {suite for suite in suites if _has_suite(asked.home, suite)}
     for drop, suite in named:
         if drop in without and suite in known:
             warn(f"{drop}: no suite; --as {suite}/{drop} puts it into suite {suite}")
@@ -311,7 +312,7 @@ def _warn_of_no_suite(asked: RequestedEvaluation, drops: Sequence[Drop]) -> None
 
 def _has_suite(home: Installation, suite: str) -> bool:
     """Whether the installation has a file of a suite, or drops below its folder; only then are its drops listed."""
-    if home.suites.exists() and any(path.stem == suite for path in home.suites.iterdir()):
+    if suite in home.suite_names():
         return True
     return (home.drops / suite).is_dir() and any(key.startswith(f"{suite}/") for key in scan(home.drops).drops)
 

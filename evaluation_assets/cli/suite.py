@@ -270,8 +270,8 @@ def _suite_named(home: Installation, suite: Path) -> tuple[LoadedSuite, str]:
         return load_suite(UPath(suite.resolve())), suite.resolve().stem
     path = find_suite(home.suites, str(suite))
     if path is None:
-        known = [file.stem for file in home.suites.iterdir()] if home.suites.exists() else []
-        meant = did_you_mean(str(suite), known, first_of(sorted(known), _NAMED))
+        known = home.suite_names()
+        meant = did_you_mean(str(suite), known, first_of(known, _NAMED))
         raise InvalidSuite(f"no file {suite}, and no suite of that name in {home.suites}{meant and f'; {meant}'}")
     return load_suite(path), str(suite)
 

@@ -254,6 +254,10 @@ class Installation:
         """A table over all drops."""
         return Stored(TABLES[name], self.lake / f"{name}.parquet")
 
+    def suite_names(self) -> list[str]:
+        """The names of the files of suites, sorted. An object store has no folder of them before the first."""
+        return sorted({path.stem for path in self.suites.iterdir()}) if self.suites.exists() else []
+
     def drops_with(self, table: str) -> list[str]:
         """The drops that have a table, sorted by key."""
         folder = self.lake / table

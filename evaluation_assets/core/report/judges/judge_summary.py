@@ -7,12 +7,14 @@ from math import fsum
 from statistics import fmean
 
 from evaluation_assets.core.intake.facts import VerdictFacts
+from evaluation_assets.core.judging.panel import EMBEDDED
 from evaluation_assets.core.judging.shortfall import COLUMNS, Answers
 from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.report.drop_tables import DropTables
 from evaluation_assets.core.report.findings.process_summary import SuccessRelation
 from evaluation_assets.core.report.report import JudgeSummary
 from evaluation_assets.core.scoring.relation_to_success import relation
+from evaluation_assets.core.text.nullable import mean_of
 
 _READ = ["provider", "model", "ledger_key", "share_seen", "trajectory_id", "scores"]
 
@@ -48,8 +50,9 @@ def judge_summary(
             counts[row["outcome"]] += 1
             if of_drop:
                 answers.add(row)
-                if scores := [score for score in dict(row["scores"]).values() if score is not None]:
-                    of_runs.setdefault(row["trajectory_id"], array("d")).append(fmean(scores))
+                is_related = row["provider"] != EMBEDDED and row["trajectory_id"] in outcomes_of_runs
+                if is_related and (score := mean_of(dict(row["scores"]).values())) is not None:
+                    of_runs.setdefault(row["trajectory_id"], array("d")).append(score)
             unpriced += row["cost_usd"] is None and row["outcome"] != "not_run"
             uncounted += row["input_tokens"] is None and row["outcome"] != "not_run"
             # One reply gives several verdicts where the same question is asked again.
@@ -76,7 +79,7 @@ def judge_summary(
         errors=dict(sorted(errors.items())),
         shortfall=answers.shortfall(judge),
         redacted=dict(sorted(redacted.items())),
-        success=None if identity["provider"] == "rules" else _success(of_runs, tasks, outcomes_of_runs),
+        success=_success(of_runs, tasks, outcomes_of_runs),
     )
 
 
@@ -84,7 +87,6 @@ def _success(
     scores: Mapping[str, "array[float]"], tasks: Mapping[str, str], outcomes: Mapping[str, bool]
 ) -> SuccessRelation | None:
     """The relation of the mean score that it gave in a run to whether the run succeeded."""
-    known = [run for run in scores if run in outcomes]
-    values = [fmean(scores[run]) for run in known]
-    related = relation(values, [outcomes[run] for run in known], [tasks[run] for run in known])
+    values = [fmean(own) for own in scores.values()]
+    related = relation(values, [outcomes[run] for run in scores], [tasks[run] for run in scores])
     return None if related is None else SuccessRelation.of(related)
