@@ -151,7 +151,7 @@ def measure_dropped(count: int, folder: Path) -> None:
     """Drop so many files at once beside a running daemon, and print what it took."""
     home, root = _installation(folder)
     record = SAMPLE.read_bytes().splitlines(keepends=True)[0]
-    command = [sys.executable, "-m", "evaluation_assets.cli", "ui", "--home", str(root), "--port", str(_free_port())]
+    command = [sys.executable, "-m", "evaluation_assets.cli", "ui", "--home", str(root), "--port", str(free_port())]
     daemon = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     reports = root / "reports"
 
@@ -185,7 +185,8 @@ def measure_dropped(count: int, folder: Path) -> None:
     print(f"  kB a drop: {_stored(root, count)}")
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """A port that nobody listens at."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]

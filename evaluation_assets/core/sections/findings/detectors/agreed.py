@@ -55,16 +55,14 @@ class _Around:
 def _detect(course: Course) -> Iterator[Detected]:
     today = todays(course.instructions)
     listed = ListedRecords()
-    by_users: set[str] = set()
-    by_agents: set[str] = set()
-    elsewhere: set[str] = set()
+    spoken_of, elsewhere = _Currencies(), _Currencies()
     proposed = asked = last = ""
     waiting: list[PlacedStep] = []
     for event in course.events:
         match event:
             case Asked(message=message):
                 proposed, asked = last, message[-_LONGEST:]
-                by_users |= currencies_in(asked)
+                spoken_of.add(asked)
                 waiting = []
             case Message(text=text):
                 last = text[:_LONGEST]
@@ -72,21 +70,39 @@ def _detect(course: Course) -> Iterator[Detected]:
                 for made in waiting:
                     yield from _of_call(made, around, listed, waiting, today)
                 waiting = []
-                by_agents |= currencies_in(last)
+                spoken_of.add(last)
             case PlacedStep() if event.step.call is not None:
                 if changes_state(event.call.name) and not may_do_anything(event.call):
-                    yield from _of_currency(event, by_users or by_agents, by_agents | elsewhere)
+                    yield from _of_currency(event, spoken_of, elsewhere)
                     waiting += [event] if event.step.has_succeeded else []
-                elsewhere |= currencies_in(event.arguments_text[:_LONGEST]) | currencies_in(event.result[:_LONGEST])
+                elsewhere.add(event.arguments_text[:_LONGEST])
+                elsewhere.add(event.result[:_LONGEST])
                 listed.add(event.result)
             case _:
                 pass
 
 
-def _of_currency(made: PlacedStep, named: set[str], elsewhere: set[str]) -> Iterator[Detected]:
+class _Currencies:
+    """What texts name, read when the first call has a currency."""
+
+    def __init__(self) -> None:
+        self._named: set[str] = set()
+        self._unread: list[str] = []
+
+    def add(self, text: str) -> None:
+        self._unread.append(text)
+
+    def named(self) -> set[str]:
+        for text in self._unread:
+            self._named |= currencies_in(text)
+        self._unread.clear()
+        return self._named
+
+
+def _of_currency(made: PlacedStep, spoken_of: _Currencies, elsewhere: _Currencies) -> Iterator[Detected]:
     for value in leaves(made.trajectory.arguments(made.call)):
         is_code = isinstance(value, str) and _CURRENCY.fullmatch(value) is not None and bool(currencies_in(value))
-        if is_code and named and value not in named | elsewhere:
+        if is_code and spoken_of.named() and value not in spoken_of.named() | elsewhere.named():
             yield _found(made, value)
             return
 

@@ -60,9 +60,12 @@ class Texts:
             writer: {index: {} for index in get_args(_Index)} for writer in _WRITERS
         }
         self._stays: set[int] = set()
+        self._added: set[tuple[Writer, str]] = set()
 
     def add(self, text: str, known_from: int = 0, writer: Writer = "said") -> None:
-        """Add a text. Texts are added in the order of the run."""
+        """Add a text. Texts are added in the order of the run, so one that comes again adds nothing."""
+        if self._is_again(writer, text):
+            return
         known = self._known[writer]
         for index, forms in _forms_of(text):
             first = known[index]
@@ -91,6 +94,8 @@ class Texts:
 
     def add_told(self, text: str, known_from: int) -> None:
         """Add the times that the words of a user stand for, and the codes and numbers told in pieces."""
+        if self._is_again("words", text):
+            return
         known = self._known["words"]
         for time in times_meant(text):
             known["time"].setdefault(time, known_from)
@@ -100,6 +105,11 @@ class Texts:
                 known["number"].setdefault(_number(joined), known_from)
                 if len(joined) >= _TAIL:
                     known["tail"].setdefault(joined[-_TAIL:], known_from)
+
+    def _is_again(self, writer: Writer, text: str) -> bool:
+        size = len(self._added)
+        self._added.add((writer, text))
+        return len(self._added) == size
 
     def given_to(self, event: int, *, also: Collection[Writer] = ()) -> "Given":
         """What was said before an event of the run, by its number, and in other texts if these count too."""

@@ -11,6 +11,7 @@ from contextlib import suppress
 from datetime import date, timedelta
 
 from evaluation_assets.core.sections.findings.evidence.values import MONTH_NAMES, date_of, month_of, values_in
+from evaluation_assets.core.text.pattern_sets import RequiredTexts
 
 _TODAY = re.compile(
     r"\b(?:today|current(?:ly)?|now|time|date|heute|jetzt|aktuell\w*|uhrzeit|datum|hoy|ahora|fecha|hora|aujourd['’]hui"
@@ -71,6 +72,8 @@ _WEEKDAYS = tuple(
         r"(?i:\b(?:sundays?|sonntags?|domingos?|dimanche|domenica|воскресень\w*)\b)|\bSun\b|日曜|(?:星期|周|週)[日天]|일요일",
     )
 )
+_SPEAKS_OF_DAYS = (*_WEEKDAYS, *_OTHER_DAYS)
+_NEEDED_FOR_DAYS = RequiredTexts(pattern.pattern for pattern in _SPEAKS_OF_DAYS)
 _UNIT_WORDS = {
     "day": r"days?|tag(?:e|en)?|días?|jours?|giorn[oi]|dias?|日間|天|일|ngày|дн\w+|день",
     "week": r"weeks?|wochen?|semanas?|semaines?|settiman[ae]|週間|周|週|星期|주|tuần|недел\w+",
@@ -211,7 +214,7 @@ def weekdays_named(text: str) -> Iterator[int]:
 def speaks_of_days(text: str) -> bool:
     """Whether a text speaks of days by words that only who knows what day it is understands."""
     text = text[:_LONGEST]
-    return any(pattern.search(text) is not None for pattern in (*_WEEKDAYS, *_OTHER_DAYS))
+    return any(_SPEAKS_OF_DAYS[number].search(text) is not None for number in _NEEDED_FOR_DAYS.possible(text))
 
 
 def times_meant(text: str) -> Iterator[str]:

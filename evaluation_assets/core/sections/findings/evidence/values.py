@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
+from functools import lru_cache
 from typing import Literal
 
 from evaluation_assets.core.text.unspaced import UNSPACED
@@ -105,12 +106,15 @@ class Value:
 
 def values_in(text: str) -> Iterator[Value]:
     """The values in a text, in order."""
+    return iter(_values(text))
+
+
+@lru_cache(maxsize=8)  # a message is read several times in a row
+def _values(text: str) -> tuple[Value, ...]:
     if _MAY_HOLD.search(text) is None:
-        return
-    for match in _VALUE.finditer(_unescaped(text[:_LONGEST_READ])):
-        value = _value(match)
-        if value is not None:
-            yield value
+        return ()
+    found = (_value(match) for match in _VALUE.finditer(_unescaped(text[:_LONGEST_READ])))
+    return tuple(value for value in found if value is not None)
 
 
 def _unescaped(text: str) -> str:

@@ -52,13 +52,23 @@ class Wording:
     def __init__(self) -> None:
         self._seen: set[str] = set()
         self._fillers: dict[tuple[str, ...], dict[str, Kind]] = {}
+        self._unread: list[tuple[str, Collection[Kind]]] = []
 
     def add(self, text: str, kinds: Collection[Kind] = ("name", "figure")) -> None:
         """Read a text. Only words of these kinds are remembered with the words around them."""
         self._seen.update(part.casefold() for part in _PART.findall(text[:_LONGEST_READ]))
+        self._unread.append((text[:_REMEMBERED], kinds))
+
+    def _read(self) -> None:
+        """Remember the words around names and figures of all texts so far; most runs never ask for them."""
+        for text, kinds in self._unread:
+            self._remember(text, kinds)
+        self._unread.clear()
+
+    def _remember(self, text: str, kinds: Collection[Kind]) -> None:
         if len(self._fillers) > _MOST_PHRASES:
             return
-        for phrase in _phrases(text[:_REMEMBERED]):
+        for phrase in _phrases(text):
             for first, word in enumerate(phrase):
                 if word.kind is None or word.kind not in kinds:
                     continue
@@ -88,6 +98,7 @@ class Wording:
         return word.kind is not None and not self._seen.issuperset(_PART.findall(word.form))
 
     def _instead(self, phrase: Sequence[Word], first: int, last: int) -> str | None:
+        self._read()
         for around in _around(phrase, first, last):
             fillers = self._fillers.get(around, {})
             if len(fillers) == 1:
