@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from statistics import fmean, median, pstdev
 from typing import Any
 
@@ -28,6 +28,14 @@ class Average:
     std: float | None
     n_scored: int
     n_judges: int
+
+    @property
+    def columns(self) -> Row:
+        """Its statistics by their names."""
+        return {name: getattr(self, name) for name in _STATISTICS}
+
+
+_STATISTICS = tuple(each.name for each in fields(Average))
 
 
 def average(scores: Mapping[str, float], n_judges: int, quorum: int, leniency: Mapping[str, float]) -> Average:

@@ -1,7 +1,7 @@
 """Panel scores of clips, categories and trajectories, as table rows."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from itertools import tee
 from statistics import fmean
 from typing import Any
@@ -102,7 +102,7 @@ def clip_scores(drop: str, clips: Stored, verdicts: PanelVerdicts) -> Iterator[R
             yield (row["trajectory_id"], row["clip_index"]), row
 
     for row, criterion, result in _averages(verdicts, "clip_index", order, lambda _: "clip"):
-        yield {"drop": drop, **row, "criterion": criterion, **asdict(result)}
+        yield {"drop": drop, **row, "criterion": criterion, **result.columns}
 
 
 def category_assessments(drop: str, clips: Stored, verdicts: PanelVerdicts) -> Iterator[Row]:
