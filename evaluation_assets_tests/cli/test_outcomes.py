@@ -210,3 +210,29 @@ def test_a_budget_that_is_spent_early_is_told_once_of_each_judge(tmp_path: Path,
     assert done.returncode == 3, done.stderr
     assert len(re.findall("Raise the budget", done.stdout)) == 1 and "coverage" not in done.stdout
     assert "check failed       evaluation_report: enough_scored" in done.stdout
+
+
+def test_an_evaluation_that_could_not_ask_says_which_verdicts_it_lost_and_how_they_come_back(
+    tmp_path: Path, server: ModelServer
+) -> None:
+    (tmp_path / "d.jsonl").write_bytes(lines(good("one"), good("two")))
+
+    def evaluated(*options: object, **more: object) -> list[str]:
+        (tmp_path / "panel.yaml").write_text(json.dumps({"judges": [judge(server, **more)]}))
+        asked = ("evaluate", tmp_path / "d.jsonl", "--panel", tmp_path / "panel.yaml", "--yes", *options)
+        return command(*asked, home=tmp_path / "home").stdout.splitlines()
+
+    report = tmp_path / "home" / "reports" / "d" / "report.json"
+    evaluated()
+    whole = report.read_bytes()
+    spent = evaluated("--budget", "0", parameters={"temperature": 0.5})
+    back = "To get them back, evaluate with what was there before: paid replies are kept."
+    lost = next(line for line in spent if "lost" in line)
+    assert re.fullmatch(
+        rf"  judge one          lost \d+ verdicts of the last report: its settings have changed. {back}", lost
+    )
+    assert not [line for line in evaluated(parameters={"temperature": 0.5}) if "lost" in line], "nothing was lost since"
+    evaluated("--budget", "0")
+    assert json.loads(report.read_bytes())["judges"] == json.loads(whole)["judges"]
+    other = evaluated("--budget", "0", name="other", model="other")
+    assert f"it is not in the panel any more. {back}" in next(line for line in other if "lost" in line)
