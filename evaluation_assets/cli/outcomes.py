@@ -10,6 +10,7 @@ from evaluation_assets.core.judging.model_use import ModelUse, model_use
 from evaluation_assets.core.pipeline.checks.names import REGRESSION_GATE
 from evaluation_assets.core.report.paths import report_files
 from evaluation_assets.core.report.report import CriterionSummary, DropReport
+from evaluation_assets.core.report.scores.failed_calls import failed_calls
 from evaluation_assets.core.report.suites.suite_report import suite_lines
 from evaluation_assets.core.sections.coding_work.summary import coding_lines
 from evaluation_assets.core.sections.constraints.summary import constraint_lines
@@ -106,7 +107,8 @@ def _summary(home: Installation, report: DropReport, used: ModelUse, *, verbose:
     if not verbose and suite is not None and suite.problem is None and report.headline.measure != "passed":
         yield _fact(*next(suite_lines(suite)))
     if report.findings is not None:
-        yield _fact("findings", report.findings.text)
+        failed = failed_calls(home.table(report.drop, "clips"))
+        yield _fact("findings", f"{report.findings.text}{f'; failed calls: {failed}' if failed else ''}")
     failed, not_run = (sum(judge.count(outcome) for judge in report.judges) for outcome in ("failed", "not_run"))
     parts = [
         "" if report.agent_use is None else f"agents {report.agent_use.text}",
