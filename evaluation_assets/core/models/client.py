@@ -1,7 +1,7 @@
 """The client for language models: look up the ledger, wait for a slot, claim, send, retry, pay, store, return."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import replace
 from functools import partial
@@ -98,10 +98,6 @@ class Client:
             return self.key_of(asked, replace(request, max_output_tokens=limit))
 
         return self.known_replies.find(key_of, request.max_output_tokens, usable)
-
-    def stored(self, asked: Mapping[str, Any], request: Request) -> Sequence[Entry]:
-        """The replies to a question that the ledger has."""
-        return self._ledger.entries(self.key_of(asked, request))
 
     @property
     def dialect(self) -> Dialect:

@@ -369,13 +369,21 @@ def test_a_whole_reply_counts_under_another_limit_of_output_tokens(url: str, mod
     first = asyncio.run(verdicts(judge_at(models.openai_url, url, max_output_tokens=400), chains(3)))
     asked = len(models.requests(bodies=False))
     assert outcomes(first)["failed", "truncated"] == 1
-    again = asyncio.run(verdicts(judge_at(models.openai_url, url, max_output_tokens=3000), chains(3)))
+    again = asyncio.run(verdicts(judge_at(models.openai_url, url, max_output_tokens=3000), chains(3), "second"))
     assert all_good(again)
     assert sum(not verdict.from_ledger for verdict in again) == 1, "that which was cut"
     assert len(models.requests(bodies=False)) == asked + 1
-    back = asyncio.run(verdicts(judge_at(models.openai_url, url, max_output_tokens=400), chains(3)))
+    back = asyncio.run(verdicts(judge_at(models.openai_url, url, max_output_tokens=400), chains(3), "third"))
     assert all_good(back) and all(verdict.from_ledger for verdict in back)
     assert len(models.requests(bodies=False)) == asked + 1
+
+
+def test_a_correction_counts_under_another_limit_of_output_tokens(url: str, models: ModelServer) -> None:
+    models.script([rule("invalid_json", times=1)])
+    for run, limit in (("first", 400), ("second", 3000)):
+        found = asyncio.run(verdicts(judge_at(models.openai_url, url, max_output_tokens=limit), chains(2), run=run))
+        assert all_good(found)
+    assert all(verdict.from_ledger for verdict in found)
 
 
 # Other workers
