@@ -58,7 +58,7 @@ def outcome_lines(
     short = dict(_shortfalls(outcome.metadata.get("evaluation_report")))
     for judge, text in short.items():
         yield _fact(f"judge {judge}", text)
-    if before is not None and report is not None and any(judge.count("not_run") for judge in report.judges):
+    if before is not None and report is not None and any(judge.count("failed", "not_run") for judge in report.judges):
         yield from _lost(before, report)
     yield from _failed_checks(outcome, report, short)
 
