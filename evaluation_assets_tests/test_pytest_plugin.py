@@ -72,8 +72,8 @@ def test_a_test_fails_where_the_agent_got_worse(project: pytest.Pytester) -> Non
         [
             "worse against main: FAIL on 10 runs",
             "*success -0.900 on 10 tasks*",
-            "*largest decreases of success",
-            "    task-1: 1.000 -> 0.000",
+            "*tasks that fell (9)*",
+            "    task-1: success 1.00 -> 0.00*",
             f"  report: {project.path}/.evaluation/reports/worse/report.html",
             "UnknownName: there is no baseline 'mian'; promoted baselines: none; evaluated drops: main, same, worse",
             "UnusableInput: there is no file or folder at *none.jsonl",

@@ -104,12 +104,17 @@ class Comparison:
         return sorted(fallen, key=lambda each: (-each.decrease, each.task_id))[:most]
 
     def summary(self) -> str:
-        """Verdict, reasons, metrics, the tasks that got worse most, and the path of the report, as text."""
+        """Verdict, reasons, metrics, the tasks that got worse, and the path of the report, as text.
+
+        The tasks are those that the gate lists. Only of a metric without any, the largest changes are named instead.
+        """
+        listed = {task.metric for task in self.outcome.fallen_tasks}
         worse = [each for each in self.outcome.metrics if each.gates and each.verdict in ("fail", "warn")]
         lines = [as_text(self.outcome)]
         for metric in worse:
-            if tasks := self.worst(metric.metric):
-                lines += ["", f"  largest decreases of {metric.metric}"]
+            if metric.metric not in listed and (tasks := self.worst(metric.metric)):
+                change = "increases" if lower_is_better(metric.metric) else "decreases"
+                lines += ["", f"  largest {change} of {metric.metric}"]
                 lines += [f"    {each.task_id}: {each.baseline:.3f} -> {each.current:.3f}" for each in tasks]
         lines += ["", f"  report: {self.report}"]
         return "\n".join(for_terminal(line) for line in lines)

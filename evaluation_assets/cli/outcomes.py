@@ -1,13 +1,16 @@
 """What is printed of outcomes of evaluations. Importing it takes as long as importing the report."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
+
+from pydantic import ValidationError
 
 from evaluation_assets.core.judging.model_use import ModelUse, model_use
 from evaluation_assets.core.pipeline.checks.names import REGRESSION_GATE
 from evaluation_assets.core.report.paths import report_files
 from evaluation_assets.core.report.report import CriterionSummary, DropReport
+from evaluation_assets.core.report.scores.failed_calls import failed_calls
 from evaluation_assets.core.report.suites.suite_report import suite_lines
 from evaluation_assets.core.sections.coding_work.summary import coding_lines
 from evaluation_assets.core.sections.constraints.summary import constraint_lines
@@ -55,6 +58,13 @@ def outcome_lines(
     short = dict(_shortfalls(outcome.metadata.get("evaluation_report")))
     for judge, text in short.items():
         yield _fact(f"judge {judge}", text)
+    if before is not None and report is not None and any(judge.count("failed", "not_run") for judge in report.judges):
+        yield from _lost(before, report)
+    yield from _failed_checks(outcome, report, short)
+
+
+def _failed_checks(outcome: RunOutcome, report: DropReport | None, short: Collection[str]) -> Iterator[Line]:
+    """Yield the failed checks of which no line has told; there is one of each judge that fell `short`."""
     for check in sorted(outcome.failed_checks, key=lambda check: not check.blocks):
         if (outcome.message and check.description in (None, outcome.message)) or (
             report is not None and check.name == WELL_READ
@@ -97,11 +107,9 @@ def _summary(home: Installation, report: DropReport, used: ModelUse, *, verbose:
     if not verbose and suite is not None and suite.problem is None and report.headline.measure != "passed":
         yield _fact(*next(suite_lines(suite)))
     if report.findings is not None:
-        yield _fact("findings", report.findings.text)
-    failed, not_run = (
-        sum(counts.get(outcome, 0) for judge in report.judges for counts in judge.outcomes.values())
-        for outcome in ("failed", "not_run")
-    )
+        failed = failed_calls(home.table(report.drop, "clips"))
+        yield _fact("findings", f"{report.findings.text}{f'; failed calls: {failed}' if failed else ''}")
+    failed, not_run = (sum(judge.count(outcome) for judge in report.judges) for outcome in ("failed", "not_run"))
     parts = [
         "" if report.agent_use is None else f"agents {report.agent_use.text}",
         f"judging {used.text if used.calls or used.from_ledger else 'none'}",
@@ -167,6 +175,31 @@ def _shortfalls(figures: Any) -> Iterator[tuple[str, str]]:
     for line in figures["shortfalls"] if figures else ():
         _, name, text = line.split(" ", 2)
         yield name, text
+
+
+def _lost(before: bytes, report: DropReport) -> Iterator[Line]:
+    """Yield the judges with verdicts in the last report that this one lacks, and how to get them back."""
+    try:
+        last = DropReport.model_validate_json(before)
+    except ValidationError:  # of another version
+        return
+    answered = {judge.judge: judge.count("scored", "abstained") for judge in report.judges}
+    for judge in last.judges:
+        lost = judge.count("scored", "abstained") - answered.get(judge.judge, 0)
+        why = _why_lost(judge.judge, last.comparability, report.comparability)
+        if lost > 0 and why is not None:
+            back = "To get them back, evaluate with what was there before: paid replies are kept."
+            yield _fact(f"judge {judge.judge}", f"lost {counted(lost, 'verdict')} of the last report: {why}. {back}")
+
+
+def _why_lost(judge: str, then: Mapping[str, str], now: Mapping[str, str]) -> str | None:
+    """What has changed, so that replies in the ledger are not those to its questions; `None` if nothing has."""
+    differs = {part for part in {*then, *now} if then.get(part) != now.get(part)}
+    if f"judge {judge}" not in now:
+        return "it is not in the panel any more"
+    if differs & {f"judge {judge}", f"selection of {judge}"}:
+        return "its settings have changed"
+    return "rubrics have changed" if any(part.startswith("rubric ") for part in differs) else None
 
 
 def _figures(report: DropReport) -> Iterator[Line]:

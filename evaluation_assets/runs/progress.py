@@ -162,7 +162,8 @@ class RunProgress:
         key = (judged.level, judged.judge)
         self._judged[key] = judged
         if key not in self._tasks:
-            self._tasks[key] = self._bars.add_task(f"  {judged.judge}: {judged.level}", total=None, figures="")
+            label = judge_label(judged.judge, judged.level, self._console.width // 3)
+            self._tasks[key] = self._bars.add_task(label, total=None, figures="")
         self._bars.update(
             self._tasks[key], total=judged.total, completed=judged.done, figures=judged.figures().split(", ", 1)[1]
         )
@@ -177,6 +178,13 @@ class RunProgress:
         working = [each for each in self._judged.values() if each.total is None or each.done < each.total]
         parts += [f"{each.judge}: {each.level}: {each.figures()}" for each in working] or [self._newest]
         return "; ".join(part for part in parts if part)
+
+
+def judge_label(judge: str, level: str, width: int) -> str:
+    """The judge and its level in so many columns: of a long name, the middle is left out, so that the level stays."""
+    room = max(width - len(f"  : {level}"), 3)
+    head, tail = room // 2, (room - 1) // 2
+    return f"  {judge if len(judge) <= room else f'{judge[:head]}…{judge[-tail:]}'}: {level}"
 
 
 class _FiguresColumn(ProgressColumn):

@@ -56,22 +56,30 @@ class LastOutcomes:
 
     def of(self, drop: Drop) -> LastOutcome | None:
         """The last outcome of a drop; `None` where an evaluation could tell something else now."""
+        try:
+            if (kept := self._kept(drop)) is None or kept["written"] != _stamps(map(Path, kept["written"])):
+                return None
+            failed = tuple(FailedCheck(**each) for each in kept["failed_checks"])
+            outcome = RunOutcome(drop, kept["status"], kept["message"], failed, kept["metadata"])
+            return LastOutcome(outcome, tuple(Line(**line) for line in kept["lines"]))
+        except (ValueError, TypeError, LookupError, AttributeError):  # written by another version
+            return None
+
+    def was_rewritten(self, drop: Drop) -> bool:
+        """Whether only its tables or report have changed since the last whole evaluation; `--judge` writes some."""
+        try:
+            kept = self._kept(drop)
+            return kept is not None and kept["written"] != _stamps(map(Path, kept["written"]))
+        except (ValueError, TypeError, LookupError, AttributeError):  # written by another version
+            return False
+
+    def _kept(self, drop: Drop) -> Any:
+        """What was kept of a drop; `None` where the drop, or what else it was made from, is another one now."""
         file = self._file(drop.key)
         if self._made_from is None or not file.exists():
             return None
-        try:
-            kept = orjson.loads(file.read_bytes())
-            is_same = (
-                kept["made_from"] == self._made_from
-                and kept["written"] == _stamps(map(Path, kept["written"]))
-                and kept["content"] == drop.content_hash()
-            )
-            failed = tuple(FailedCheck(**each) for each in kept["failed_checks"])
-            outcome = RunOutcome(drop, kept["status"], kept["message"], failed, kept["metadata"])
-            last = LastOutcome(outcome, tuple(Line(**line) for line in kept["lines"]))
-        except (ValueError, TypeError, LookupError, AttributeError):  # written by another version
-            return None
-        return last if is_same else None
+        kept = orjson.loads(file.read_bytes())
+        return kept if kept["made_from"] == self._made_from and kept["content"] == drop.content_hash() else None
 
     def keep(self, outcome: RunOutcome, content: str, tell: Callable[[RunOutcome], Iterable[Line]]) -> None:
         """Keep an outcome of a drop whose content was that before the run, and the lines that `tell` it again."""

@@ -1,7 +1,9 @@
 """Comparisons from Python are those of the gate, and say which tasks got worse."""
 
 import json
+import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
 
@@ -60,8 +62,20 @@ def test_what_regressed_is_in_the_error(evaluated: Evaluated) -> None:
     said = str(failed.value)
     assert said.startswith("worse against good: FAIL")
     assert "success -0.900 on 10 tasks" in said
-    assert "largest decreases of success\n    task-1: 1.000 -> 0.000" in said
+    assert re.search(r"tasks that fell \(9\).*\n    task-1: success 1.00 -> 0.00", said)
+    assert "largest decreases of success" not in said, "a task is listed once, by one rule"
     assert said.endswith(f"report: {evaluated.worse.report}")
+
+
+def test_tasks_are_named_of_a_metric_of_which_none_fell_enough_to_be_listed(evaluated: Evaluated) -> None:
+    found = evaluated.worse.gate("good")
+    without = replace(found, outcome=found.outcome.model_copy(update={"fallen_tasks": []}))
+    assert "\n  largest decreases of success\n    task-1: 1.000 -> 0.000\n" in without.summary()
+    (of_success,) = (each for each in found.outcome.metrics if each.metric == "success")
+    of_cost = of_success.model_copy(update={"metric": "cost_usd"})
+    changes = (ea.TaskChange("t", "cost_usd", 1.0, 3.0),)
+    costlier = replace(found, outcome=found.outcome.model_copy(update={"metrics": [of_cost]}), changes=changes)
+    assert "\n  largest increases of cost_usd\n    t: 1.000 -> 3.000\n" in costlier.summary()
 
 
 def test_the_worst_tasks_come_first(evaluated: Evaluated) -> None:

@@ -6,8 +6,15 @@ import re
 import shlex
 import sys
 from pathlib import Path
+from typing import Any
 
+from upath import UPath
+
+from evaluation_assets.core.lake.row import Row
+from evaluation_assets.core.lake.stored import Stored, Stream, write
+from evaluation_assets.core.lake.tables import CLIPS
 from evaluation_assets.core.report.agent_use import AgentUse
+from evaluation_assets.core.report.scores.failed_calls import failed_calls
 from evaluation_assets.core.traces.trajectories.model import Usage
 from evaluation_assets_tests.conftest import command
 from evaluation_assets_tests.core.pipeline.test_reading import good, lines
@@ -107,6 +114,22 @@ def test_reports_list_the_tools_that_failed_most_first(tmp_path: Path) -> None:
     assert command("evaluate", tmp_path / "d.jsonl", home=tmp_path / "home").returncode == 0
     report = json.loads((tmp_path / "home" / "reports" / "d" / "report.json").read_text())
     assert [tool["tool_type"] for tool in report["tools"]] == ["beta", "alpha", "final", "gamma"]
+    printed = command("evaluate", tmp_path / "d.jsonl", home=tmp_path / "home").stdout
+    assert re.search(r"^  findings           .*; failed calls: beta 1 of 1$", printed, re.MULTILINE), printed
+
+
+def test_the_terminal_names_the_tools_with_the_most_failed_calls(tmp_path: Path) -> None:
+    rows = [("pay", "error")] * 8 + [("pay", "ok")] * 2 + [("find", "error"), ("ship", "error"), ("ship", "none")]
+    clip: Row = dict.fromkeys(CLIPS.schema.names)
+    made = [clip | {"tool_name": tool, "call_status": status} for tool, status in [*rows, (None, "none")]]
+
+    def told(*of: Row) -> str:
+        stored = Stored(CLIPS, UPath(tmp_path / f"{len(of)}.parquet"))
+        write(stored.path, Stream.of(CLIPS, of))
+        return failed_calls(stored)
+
+    assert told(*made) == "pay 8 of 10, find 1 of 1, 1 other tool"
+    assert told(made[8]) == told() == ""
 
 
 def test_a_folder_of_files_with_one_run_each_is_told_of_one_drop(tmp_path: Path) -> None:
@@ -210,3 +233,29 @@ def test_a_budget_that_is_spent_early_is_told_once_of_each_judge(tmp_path: Path,
     assert done.returncode == 3, done.stderr
     assert len(re.findall("Raise the budget", done.stdout)) == 1 and "coverage" not in done.stdout
     assert "check failed       evaluation_report: enough_scored" in done.stdout
+
+
+def test_an_evaluation_that_could_not_ask_says_which_verdicts_it_lost_and_how_they_come_back(
+    tmp_path: Path, server: ModelServer
+) -> None:
+    (tmp_path / "d.jsonl").write_bytes(lines(good("one"), good("two")))
+
+    def evaluated(*options: str, **more: Any) -> list[str]:
+        (tmp_path / "panel.yaml").write_text(json.dumps({"judges": [judge(server, **more)]}))
+        asked = ("evaluate", tmp_path / "d.jsonl", "--panel", tmp_path / "panel.yaml", "--yes", *options)
+        return command(*asked, home=tmp_path / "home").stdout.splitlines()
+
+    report = tmp_path / "home" / "reports" / "d" / "report.json"
+    evaluated()
+    whole = report.read_bytes()
+    spent = evaluated("--budget", "0", parameters={"temperature": 0.5})
+    back = "To get them back, evaluate with what was there before: paid replies are kept."
+    lost = next(line for line in spent if "lost" in line)
+    assert re.fullmatch(
+        rf"  judge one          lost \d+ verdicts of the last report: its settings have changed. {back}", lost
+    )
+    assert not [line for line in evaluated(parameters={"temperature": 0.5}) if "lost" in line], "nothing was lost since"
+    evaluated("--budget", "0")
+    assert json.loads(report.read_bytes())["judges"] == json.loads(whole)["judges"]
+    other = evaluated("--budget", "0", name="other", model="other")
+    assert f"it is not in the panel any more. {back}" in next(line for line in other if "lost" in line)

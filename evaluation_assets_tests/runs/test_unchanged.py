@@ -19,7 +19,7 @@ from evaluation_assets.core.system import code_stamp
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.runs.outcomes import FailedCheck, Line, RunOutcome
 from evaluation_assets.runs.unchanged import LastOutcomes
-from evaluation_assets_tests.conftest import call, command
+from evaluation_assets_tests.conftest import call, command, record
 
 MODEL = {"name": "rules", "provider": "openai_compatible", "model": "m", "base_url": "http://127.0.0.1:1/v1"}
 VERDICTS = {"calls": 3, "from_ledger": 1, "scored": 4, "abstained": 0, "failed": 0, "not_run": 0, "cost_usd": 0.1}
@@ -141,6 +141,27 @@ def test_any_change_leads_to_a_run(home: Installation, change: Callable[[Install
     assert last(home).of(drop_of(home)) is not None
     change(home)
     assert last(home).of(drop_of(home)) is None
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_drop_of_which_only_the_results_have_changed_is_known(home: Installation, name: str) -> None:
+    kept(home)
+    assert not last(home).was_rewritten(drop_of(home))
+    CHANGES[name](home)
+    of_results = ("table", "verdicts", "report", "file of a judge")
+    assert last(home).was_rewritten(drop_of(home)) == any(part in name for part in of_results)
+
+
+def test_a_run_after_that_of_one_judge_says_why_it_runs_again(tmp_path: Path) -> None:
+    drop = tmp_path / "d.jsonl"
+    drop.write_bytes(record("t", call("where?", "here") + "<answer>here</answer>"))
+    why = "evaluation-assets: d runs again: its tables or report changed, as by --judge\n"
+    command("evaluate", drop, home=tmp_path / "home")
+    assert why not in command("evaluate", "d", "--judge", "rules", home=tmp_path / "home").stderr
+    assert why in command("evaluate", drop, home=tmp_path / "home").stderr
+    assert "unchanged" in command("evaluate", drop, home=tmp_path / "home").stdout
+    (tmp_path / "home" / "gate.yaml").write_text("headline:\n  by: overall\n")
+    assert why not in command("evaluate", drop, home=tmp_path / "home").stderr, "a setting has changed, too"
 
 
 def test_other_judges_settings_and_variables_lead_to_a_run(home: Installation, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -363,7 +363,7 @@ class OpenJudge(OpenedJudge):
         if not self._may_be_corrected(entry):
             return False
         asked = pending.corrected(request, entry, problem)
-        return any(map(pending.can_read, self.client.stored(pending.asked(asked), asked)))
+        return self.client.known(pending.asked(asked), asked, pending.readable) is not None
 
     def _may_be_longer(self, request: Request) -> bool:
         """Whether the reply's limit can be doubled: it was not, and no parameter of the panel replaces it."""

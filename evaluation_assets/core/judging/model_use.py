@@ -31,9 +31,9 @@ class ModelUse:
         self.from_ledger += figures["from_ledger"]
         self.uncounted += figures["uncounted_verdicts"]
         self.unpriced += figures["unpriced_verdicts"]
-        self.input_tokens += figures["input_tokens"]
-        self.cached_tokens += figures["cached_tokens"]
-        self.output_tokens += figures["output_tokens"]
+        self.input_tokens += figures.get("input_tokens", 0)
+        self.cached_tokens += figures.get("cached_tokens", 0)
+        self.output_tokens += figures.get("output_tokens", 0)
         self.cost_usd = sum_of((self.cost_usd, figures.get("cost_usd")))
 
     @classmethod
@@ -57,11 +57,15 @@ class ModelUse:
 
     @property
     def _tokens(self) -> str:
-        if self.uncounted and not (self.input_tokens and self.output_tokens):
+        if self.uncounted and not (self.input_tokens or self.output_tokens):
             return "tokens unknown"
         cached = f" ({self.cached_tokens:,} cached)" if self.cached_tokens else ""
-        figures = f"{self.input_tokens:,} tokens in{cached}, {self.output_tokens:,} out"
-        return f"at least {figures}" if self.uncounted else figures
+        return f"{self._told(self.input_tokens)} tokens in{cached}, {self._told(self.output_tokens)} out"
+
+    def _told(self, tokens: int) -> str:
+        if not self.uncounted:
+            return f"{tokens:,}"
+        return f"at least {tokens:,}" if tokens else "unknown"
 
     @property
     def _cost(self) -> str:

@@ -1,6 +1,7 @@
 """The questions that are asked for one verdict."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -30,13 +31,13 @@ class PendingVerdict:
     cost: Cost
     in_batch: bool = False
 
-    def can_read(self, entry: Entry) -> bool:
-        """Whether a reply is usable."""
-        try:
-            self.read(entry)
-        except InvalidReply:
-            return False
-        return True
+    def readable(self, entries: Sequence[Entry]) -> Entry | None:
+        """The first reply that is usable."""
+        for entry in entries:
+            with suppress(InvalidReply):
+                self.read(entry)
+                return entry
+        return None
 
     def asked(self, request: Request) -> dict[str, Any]:
         """What makes a question one of its own in the ledger."""

@@ -90,12 +90,14 @@ class Tally:
         return ", ".join(f"{count} {kind}" for kind, count in self.errors.most_common(3))
 
     def metadata(self) -> dict[str, int | float | str]:
-        """The figures as numeric metadata, which the UI plots over drops."""
+        """The figures as numeric metadata, which the UI plots over drops, without tokens of which none are known."""
         figures: dict[str, int | float | str] = {
             outcome: self.outcomes[outcome] for outcome in ("scored", "abstained", "failed", "not_run")
         }
-        figures |= {"input_tokens": self.input_tokens, "cached_tokens": self.cached_tokens}
-        figures |= {"output_tokens": self.output_tokens, "from_ledger": self.from_ledger, "calls": self.calls}
+        tokens = {"input_tokens": self.input_tokens, "cached_tokens": self.cached_tokens}
+        tokens["output_tokens"] = self.output_tokens
+        figures |= {name: count for name, count in tokens.items() if count or not self.uncounted}
+        figures |= {"from_ledger": self.from_ledger, "calls": self.calls}
         figures |= {"uncounted_verdicts": self.uncounted, "unpriced_verdicts": self.unpriced}
         if self.over_budget:
             figures["over_budget"] = self.over_budget

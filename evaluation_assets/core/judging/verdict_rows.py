@@ -11,8 +11,6 @@ from evaluation_assets.core.judging.verdicts import Distribution, Verdict, outco
 from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.traces.trajectories.model import Usage
 
-_NOTHING_MORE = Usage(input_tokens=0, cached_tokens=0, output_tokens=0, cost_usd=0.0)
-
 
 def verdict_rows(drop: str, judge: Judge, judgement: Judgement) -> Iterator[Row]:
     """The rows of a verdict: one, and a second one for the answer that was judged in the same call.
@@ -47,11 +45,22 @@ def _of_answer(judgement: Judgement, subject: Subject) -> Judgement:
             probabilities=verdict.answer_probabilities,
             distributions=verdict.answer_distributions,
             claims=None,
-            usage=_NOTHING_MORE if verdict.ledger_key else Usage(),
+            usage=_nothing_more(verdict.usage),
             latency_ms=None,
             attempts=0,
             notes=(),
         ),
+    )
+
+
+def _nothing_more(taken: Usage) -> Usage:
+    """What a second verdict from the same call took: nothing, where it is known what the first one took."""
+    inputs = None if taken.input_tokens is None else 0
+    return Usage(
+        input_tokens=inputs,
+        cached_tokens=inputs,
+        output_tokens=None if taken.output_tokens is None else 0,
+        cost_usd=None if taken.cost_usd is None else 0.0,
     )
 
 

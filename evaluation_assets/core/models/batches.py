@@ -10,9 +10,10 @@ from typing import Any
 from evaluation_assets.core.models.backoff import Backoff
 from evaluation_assets.core.models.batch_items import BatchItems
 from evaluation_assets.core.models.budget import Budget, most_of, request_tokens
-from evaluation_assets.core.models.client import Answered, Client, Usable
+from evaluation_assets.core.models.client import Client
 from evaluation_assets.core.models.cost import Cost
 from evaluation_assets.core.models.errors import ProviderError, Stopped
+from evaluation_assets.core.models.known_replies import Answered, Usable
 from evaluation_assets.core.models.ledger import Entry, Ledger, LedgerError
 from evaluation_assets.core.models.messages import Reply, Request
 from evaluation_assets.core.models.providers.base import BatchGone, BatchProvider, Provider, unread_item
@@ -80,11 +81,11 @@ class Batches:
         """
         key = self.client.key_of(asked, request)
         try:
-            known = usable(self.ledger.entries(key))
+            known = self.client.known(asked, request, usable)
         except LedgerError:
             return None
         if known is not None:
-            return Answered(key, known, from_ledger=True)
+            return known
         if self._stopped is not None:
             raise Stopped(self._stopped.kind, str(self._stopped))
         if self._refused:
@@ -237,6 +238,7 @@ class Batches:
                 await asyncio.sleep(backoff.after(problem, attempt))
                 continue
             self._items.add(batch, bodies)
+            self.client.known_replies.asked_with(self.settings.max_output_tokens)
             _log.warning("%s: batch %s submitted, %d questions", self.settings.name, batch, len(bodies))
             return batch
         raise AssertionError("the last attempt returns or raises")

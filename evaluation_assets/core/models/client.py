@@ -1,9 +1,9 @@
 """The client for language models: look up the ledger, wait for a slot, claim, send, retry, pay, store, return."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -14,6 +14,7 @@ from evaluation_assets.core.models.cost import Cost
 from evaluation_assets.core.models.dialects import Dialect
 from evaluation_assets.core.models.errors import REFUSED_FOR_ALL, LedgerError, ProviderError, Stopped, UnusableLedger
 from evaluation_assets.core.models.grouped_writes import GroupedWrites
+from evaluation_assets.core.models.known_replies import Answered, KnownReplies, Usable
 from evaluation_assets.core.models.ledger import Entry, Ledger, question_key
 from evaluation_assets.core.models.messages import Reply, Request
 from evaluation_assets.core.models.negotiation import Negotiation
@@ -30,19 +31,6 @@ from evaluation_assets.core.traces.prices import Pricing
 _POLL_S = 0.25
 
 _log = log_of(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class Answered:
-    """A reply, the address of its question, and whether it was paid for before."""
-
-    key: str
-    entry: Entry
-    from_ledger: bool
-
-
-Usable = Callable[[Sequence[Entry]], Entry | None]
-"""Picks the stored reply that will do, of all to a question, newest first."""
 
 
 class Client:
@@ -79,6 +67,7 @@ class Client:
         self.circuit = Circuit(self._timeouts.first_backoff_s, self._timeouts.outage_s, suspicious=suspicious)
         self._one_by_one = asyncio.Lock()
         self._writes = GroupedWrites(ledger)
+        self.known_replies = KnownReplies(settings, ledger)
         self._unsaved = Unsaved(settings.name, ledger, self._timeouts.ledger_s, self._stop)
         self._negotiation = Negotiation(settings, ledger)
         self._backoff = Backoff(settings.name, settings.timeouts)
@@ -102,9 +91,13 @@ class Client:
         }
         return question_key({**asked, **of_whom, **dialect.differences(own.usual)})
 
-    def stored(self, asked: Mapping[str, Any], request: Request) -> Sequence[Entry]:
-        """The replies to a question that the ledger has."""
-        return self._ledger.entries(self.key_of(asked, request))
+    def known(self, asked: Mapping[str, Any], request: Request, usable: Usable) -> Answered | None:
+        """The stored reply to a question that will do."""
+
+        def key_of(limit: int) -> str:
+            return self.key_of(asked, replace(request, max_output_tokens=limit))
+
+        return self.known_replies.find(key_of, request.max_output_tokens, usable)
 
     @property
     def dialect(self) -> Dialect:
@@ -146,11 +139,10 @@ class Client:
         attempt, failures, held = 0, 0, False
         while True:
             try:
-                key = self.key_of(asked, request)
-                if (known := usable(self._ledger.entries(key))) is not None:
-                    return Answered(key, known, from_ledger=True)
+                if (known := self.known(asked, request, usable)) is not None:
+                    return known
                 self._check_stopped()
-                if held and self._ledger.is_held(key):
+                if held and self._ledger.is_held(self.key_of(asked, request)):
                     await self._wait_for_another(deadline)
                     continue
                 queued = clock()
@@ -349,6 +341,7 @@ class Client:
         except LedgerError:
             return entry
         self._unsaved.written()
+        self.known_replies.asked_with(request.max_output_tokens)
         return stored
 
     def _pay_unread(self, request: Request) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from functools import cache
+from typing import Any
 from urllib.parse import quote
 
 import orjson
@@ -10,6 +11,7 @@ from pydantic import BaseModel, ValidationError
 from upath import UPath
 
 from evaluation_assets.core.gating.settings import GateVerdict
+from evaluation_assets.core.intake.facts import GroupsFacts
 from evaluation_assets.core.lake.stored import DamagedTable
 from evaluation_assets.core.models.redaction.redactor import NotRedacted
 from evaluation_assets.core.models.redaction.settings import Redaction
@@ -46,7 +48,10 @@ class _Sidecar(BaseModel):
 
 
 class ListedReport(Frozen):
-    """What the list says about a report. Of report.json only these fields are read."""
+    """What the list says about a report. Of report.json only these fields are read.
+
+    `n_groups` are the failure groups that the report shows; `None` in reports of versions without any.
+    """
 
     drop: str
     headline: Headline
@@ -59,6 +64,7 @@ class ListedReport(Frozen):
     reading: _Reading | None = None
     written_at: datetime
     address: str
+    n_groups: int | None
 
     @property
     def agent(self) -> str | None:
@@ -81,12 +87,20 @@ def write_index(home: Installation, redaction: Redaction | None = None) -> UPath
     reports, listed = home.root / "reports", listed_reports(home)
     addresses = {report.drop: report.address for report in listed}
     sizes = {report.drop: report.trajectories_total for report in listed}
-    groups, problem = _groups(home, redaction, addresses)
+    groups, grouped, problem = _groups(home, redaction, addresses)
+    apart = [report for report in listed if report.n_groups != 0 and report.drop not in grouped]
     members = home.whole_table("grouped_findings").rows(["group_id", "drop", "trajectory_id"]) if groups else ()
     page = (
         environment()
         .get_template("index.html.j2")
-        .render(reports=listed, groups=groups, problem=problem, at=addresses, script_source=script_hash("overview"))
+        .render(
+            reports=listed,
+            groups=groups,
+            problem=problem,
+            apart=apart,
+            at=addresses,
+            script_source=script_hash("overview"),
+        )
     )
     runs = listed_runs(reports, addresses, sizes, members)
     write_texts(reports, {INDEX: "".join(with_search(plain(page), runs))})
@@ -100,17 +114,18 @@ def listed_reports(home: Installation) -> list[ListedReport]:
 
 def _groups(
     home: Installation, redaction: Redaction | None, with_report: dict[str, str]
-) -> tuple[list[SuiteGroups], str | None]:
-    """The groups of each suite, or why there are none."""
+) -> tuple[list[SuiteGroups], set[str], str | None]:
+    """The groups of each suite and the drops that were grouped, or why there are none."""
 
     @cache
     def cover_in(drop: str) -> Cover:
         return cover_of(home.table(drop, "preprocessed_trajectories"), redaction)
 
     try:
-        return suite_groups(home, cover_in, with_report), None
+        drops = GroupsFacts.of(home.whole_table("failure_groups")).drops
+        return suite_groups(home, cover_in, with_report), {drop for drop, *_ in drops}, None
     except (DamagedTable, NotRedacted) as problem:
-        return [], str(problem)
+        return [], set(), str(problem)
 
 
 def _listed(reports: UPath) -> Iterator[ListedReport]:
@@ -118,6 +133,14 @@ def _listed(reports: UPath) -> Iterator[ListedReport]:
         folder = file.parent.path.removeprefix(reports.path).strip("/")
         known = {"written_at": file.fs.modified(file.path).astimezone(UTC), "address": f"{quote(folder)}/{PAGE}"}
         try:
-            yield ListedReport.model_validate({**orjson.loads(file.read_bytes()), **known})
-        except (orjson.JSONDecodeError, TypeError, ValidationError):
+            report = orjson.loads(file.read_bytes())
+            yield ListedReport.model_validate({**report, **known, "n_groups": _n_groups(report)})
+        except (orjson.JSONDecodeError, LookupError, TypeError, ValidationError):
             continue
+
+
+def _n_groups(report: Mapping[str, Any]) -> int | None:
+    if "failure_groups" not in report:
+        return None
+    own = report["failure_groups"]
+    return 0 if own is None else len(own["groups"])

@@ -113,6 +113,10 @@ class JudgeSummary(Frozen):
         """Whether it has a verdict, if only one that failed."""
         return any(self.outcomes.values())
 
+    def count(self, *outcomes: str) -> int:
+        """Its verdicts with one of these outcomes."""
+        return sum(own.get(outcome, 0) for own in self.outcomes.values() for outcome in outcomes)
+
 
 class ClipVerdict(Frozen):
     """One judge's verdict on one clip; one per sample if the judge has repeats."""

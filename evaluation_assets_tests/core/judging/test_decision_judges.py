@@ -269,6 +269,21 @@ def test_a_trajectory_and_its_answer_are_asked_about_in_one_call(
         assert row["scores"].keys() == row["distributions"].keys() == row["entropies"].keys()
 
 
+@pytest.mark.parametrize("usage", [{"input_tokens": 70, "output_tokens": 0}, None])
+def test_tokens_of_a_call_are_unknown_in_both_of_its_verdicts_or_in_none(
+    url: str, models: ModelServer, usage: Row | None
+) -> None:
+    models.script([{"serves": {"usage": usage}}])
+    rubrics = load_rubrics()
+    made = judge(models.openai_url, url, "systemone", preset="quick", price=None)
+    (chain,) = (trajectory_chain(chain.trajectory, clips_of(chain.trajectory), rubrics) for chain in chains(1))
+    chosen = made.selection.chain(chain)
+    assert chosen is not None
+    whole, answer = asyncio.run(rows_at(made, given=[chosen]))
+    taken = [[row[name] for name in ("input_tokens", "output_tokens", "cost_usd")] for row in (whole, answer)]
+    assert taken == ([[None] * 3] * 2 if usage is None else [[70, 0, None], [0, 0, None]])
+
+
 # Answers that no model server gives
 
 

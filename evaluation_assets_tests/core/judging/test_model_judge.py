@@ -23,9 +23,10 @@ import pytest
 from evaluation_assets.core.judging.panel import JudgeSettings
 from evaluation_assets.core.judging.verdicts import Verdict
 from evaluation_assets.core.models.circuit import MOST_FAILURES
-from evaluation_assets.core.models.client import Answered, Budget, Client
+from evaluation_assets.core.models.client import Budget, Client
 from evaluation_assets.core.models.cost import Cost
 from evaluation_assets.core.models.endpoints import endpoint_of
+from evaluation_assets.core.models.known_replies import Answered
 from evaluation_assets.core.models.ledger import Ledger
 from evaluation_assets.core.models.messages import Message, Request, ToolAnswer
 from evaluation_assets.core.models.providers import bounded
@@ -358,6 +359,31 @@ def test_when_there_is_space_again_the_judge_goes_on_and_nothing_is_paid_twice(s
         again = asyncio.run(verdicts(judge_at(server.openai_url, url), chains(30), "another run"))
         assert all(verdict.from_ledger for verdict in again), "what was kept in memory is stored"
         assert server.requests() == []
+
+
+# Replies that were paid for
+
+
+def test_a_whole_reply_counts_under_another_limit_of_output_tokens(url: str, models: ModelServer) -> None:
+    models.script([rule("length", contains="question 1", after=CLIPS - 1, times=2)])
+    first = asyncio.run(verdicts(judge_at(models.openai_url, url, max_output_tokens=400), chains(3)))
+    asked = len(models.requests(bodies=False))
+    assert outcomes(first)["failed", "truncated"] == 1
+    again = asyncio.run(verdicts(judge_at(models.openai_url, url, max_output_tokens=3000), chains(3), "second"))
+    assert all_good(again)
+    assert sum(not verdict.from_ledger for verdict in again) == 1, "that which was cut"
+    assert len(models.requests(bodies=False)) == asked + 1
+    back = asyncio.run(verdicts(judge_at(models.openai_url, url, max_output_tokens=400), chains(3), "third"))
+    assert all_good(back) and all(verdict.from_ledger for verdict in back)
+    assert len(models.requests(bodies=False)) == asked + 1
+
+
+def test_a_correction_counts_under_another_limit_of_output_tokens(url: str, models: ModelServer) -> None:
+    models.script([rule("invalid_json", times=1)])
+    for run, limit in (("first", 400), ("second", 3000)):
+        found = asyncio.run(verdicts(judge_at(models.openai_url, url, max_output_tokens=limit), chains(2), run=run))
+        assert all_good(found)
+    assert all(verdict.from_ledger for verdict in found)
 
 
 # Other workers

@@ -2,7 +2,9 @@
 
 import pytest
 
-from evaluation_assets.core.judging.model_use import ModelUse
+from evaluation_assets.core.judging.model_use import ModelUse, model_use
+from evaluation_assets.core.judging.tally import COUNTED, Tally
+from evaluation_assets.core.lake.row import Row
 
 
 @pytest.mark.parametrize(
@@ -18,3 +20,29 @@ from evaluation_assets.core.judging.model_use import ModelUse
 def test_a_cost_of_which_nothing_is_known_is_unknown(cost: float | None, unpriced: int, said: str) -> None:
     used = ModelUse("local", calls=2, unpriced=unpriced, input_tokens=10, output_tokens=1, cost_usd=cost)
     assert used.text == f"2 model calls, 10 tokens in, 1 out, {said}"
+
+
+@pytest.mark.parametrize(
+    ("tokens", "uncounted", "said"),
+    [
+        ((10, 1), 0, "10 tokens in, 1 out"),
+        ((10, 0), 0, "10 tokens in, 0 out"),
+        ((10, 1), 1, "at least 10 tokens in, at least 1 out"),
+        ((10, 0), 2, "at least 10 tokens in, unknown out"),
+        ((0, 0), 2, "tokens unknown"),
+    ],
+)
+def test_tokens_of_which_nothing_is_known_are_unknown(tokens: tuple[int, int], uncounted: int, said: str) -> None:
+    used = ModelUse("local", 2, uncounted=uncounted, input_tokens=tokens[0], output_tokens=tokens[1], cost_usd=0.5)
+    assert used.text == f"2 model calls, {said}, cost $0.5000"
+
+
+def test_the_metadata_of_a_table_has_no_tokens_that_are_unknown() -> None:
+    row: Row = dict.fromkeys(COUNTED) | {"outcome": "scored", "from_ledger": False, "attempts": 1}
+    unknown, known = Tally(), Tally()
+    unknown.add(row)
+    known.add(row | {"input_tokens": 7, "cached_tokens": 0, "output_tokens": 0})
+    assert not unknown.metadata().keys() & {"input_tokens", "cached_tokens", "output_tokens"}
+    assert [known.metadata()[name] for name in ("input_tokens", "cached_tokens", "output_tokens")] == [7, 0, 0]
+    (used,) = model_use({"clip_verdicts/one_clip_verdicts": unknown.metadata()})
+    assert used.text == "1 model call, tokens unknown, cost unknown"

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -172,6 +173,27 @@ def test_without_groups_or_with_damaged_ones_the_reports_are_listed(home: Instal
     assert page.count("/report.html") == len(NIGHTS)
     table.unlink()
     assert ">evaluation-assets overview</code> groups the findings" in Path(write_index(home).path).read_text()
+
+
+def test_groups_that_only_reports_have_are_named_with_their_reports(home: Installation) -> None:
+    listed = Path(write_index(home).path).read_text()
+    assert "Not grouped" not in listed and ">None.<" not in listed, "all drops were grouped"
+    folder = Path(home.root.path) / "reports" / "new"
+    shutil.copytree(folder.parent / "s" / "0", folder)
+    report = json.loads((folder / "report.json").read_text()) | {"drop": "new"}
+    for own, said in (
+        ({"groups": [{}, {}]}, '<a href="new/report.html#failure-groups"><bdi>new</bdi></a> (2 groups). <code'),
+        ({"groups": [{}]}, "<bdi>new</bdi></a> (1 group). <code"),
+    ):
+        (folder / "report.json").write_text(json.dumps(report | {"failure_groups": own}))
+        page = Path(write_index(home).path).read_text()
+        assert said in page and "Not grouped with those of other drops yet: " in page and "<h3>" in page
+    (folder / "report.json").write_text(json.dumps(report | {"failure_groups": None}))
+    assert "Not grouped" not in Path(write_index(home).path).read_text(), "there is nothing to group"
+    home.whole_table("failure_groups").path.unlink()
+    for file in folder.parent.rglob("report.json"):
+        file.write_text(json.dumps(json.loads(file.read_text()) | {"failure_groups": None}))
+    assert ">None.<" in Path(write_index(home).path).read_text()
 
 
 def test_a_report_that_is_not_to_be_believed_or_not_compared_is_marked(home: Installation) -> None:

@@ -11,7 +11,9 @@ from evaluation_assets.core.text.folded import folded
 
 OUTCOMES = {True: "pass", False: "fail", None: "unknown"}
 
-_TOKEN = re.compile(r'(-?)(finding|outcome|tool):(?:"([^"]+)"|([^\s"]+))|"([^"]+)"|([^\s"]+)')
+_TOKEN = re.compile(r'-?[a-z][A-Za-z0-9_.-]*(?::|<=|>=|<|>|=)"[^"]*"|"[^"]*"|\S+')
+_CONDITION = re.compile(r"(-?)(finding|outcome|tool):(.+)")
+"""As in `query.js`, which has more fields; a test holds that both read a query alike."""
 
 
 class Condition(NamedTuple):
@@ -51,11 +53,12 @@ class Match(NamedTuple):
 def query_of(text: str) -> Query:
     """The words, the quoted phrases and the conditions of a text."""
     terms, conditions = list[str](), list[Condition]()
-    for negated, field, quoted, value, phrase, word in _TOKEN.findall(text):
-        if field:
-            conditions.append(Condition(field, folded(quoted or value), bool(negated)))
-        else:
-            terms.append(folded(phrase or word))
+    for token in _TOKEN.findall(text):
+        if condition := _CONDITION.fullmatch(token):
+            negated, field, value = condition.groups()
+            conditions.append(Condition(field, folded(value.replace('"', "")), bool(negated)))
+        elif term := folded(token.replace('"', "")):
+            terms.append(term)
     return Query(tuple(terms), tuple(conditions))
 
 

@@ -13,11 +13,12 @@ from upath import UPath
 
 from evaluation_assets.core.lake.stored import publish_bytes, published
 from evaluation_assets.core.models.budget import Budget
-from evaluation_assets.core.models.client import Answered, Client
+from evaluation_assets.core.models.client import Client
 from evaluation_assets.core.models.cost import Cost
 from evaluation_assets.core.models.endpoints import EndpointSettings, endpoint_of
 from evaluation_assets.core.models.errors import REFUSED_FOR_ALL, ProviderError, Stopped
 from evaluation_assets.core.models.json_text import dumped
+from evaluation_assets.core.models.known_replies import Answered
 from evaluation_assets.core.models.ledger import Entry, Ledger
 from evaluation_assets.core.models.messages import Message, Request
 from evaluation_assets.core.suites.agents.calculator import calculator

@@ -6,8 +6,8 @@ from itertools import groupby
 
 from pydantic import ValidationError
 
-from evaluation_assets.core.models.client import Answered
 from evaluation_assets.core.models.endpoints import EndpointSettings
+from evaluation_assets.core.models.known_replies import Answered
 from evaluation_assets.core.models.messages import Message, Reply, Request
 from evaluation_assets.core.suites.suite import InvalidSuite, SimulatedUser, Suite
 from evaluation_assets.core.text.faults import faults_of

@@ -13,9 +13,9 @@ const TOKEN = /-?[a-z][A-Za-z0-9_.-]*(?::|<=|>=|<|>|=)"[^"]*"|"[^"]*"|\S+/g;
 
 const CLAUSE = /^-?[a-z]+(?:[:=]|[<>]=?)/;
 
-/** The text for comparison: two that read the same are equal, however their characters are written. */
+/** The text for comparison: two that read the same are equal, however their characters are written. As in Python. */
 export function folded(text) {
-  return text.normalize("NFKC").toLowerCase();
+  return text.normalize("NFKC").toLowerCase().replaceAll("ß", "ss").replaceAll("ς", "σ");
 }
 
 /** Conditions on rows, and the words, folded, that the text has to hold. `unknown` look like conditions. */
@@ -52,11 +52,11 @@ function positive(field, operator, value) {
   if (operator !== ":") return ofCriterion(field, operator, Number(value));
   const wanted = folded(value);
   if (field === "outcome") return (row) => outcomeOf(row) === wanted;
-  if (field in OUTCOME_FIELDS) return (row) => outcomeWord(row[OUTCOME_FIELDS[field]]) === wanted;
-  if (field in LISTS) return (row) => row[LISTS[field]].some((one) => folded(one).includes(wanted));
-  if (field in EXACT) return (row) => row[EXACT[field]].some((one) => folded(one).replaceAll('"', "") === wanted);
+  if (Object.hasOwn(OUTCOME_FIELDS, field)) return (row) => outcomeWord(row[OUTCOME_FIELDS[field]]) === wanted;
+  if (Object.hasOwn(LISTS, field)) return (row) => row[LISTS[field]].some((one) => folded(one).includes(wanted));
+  if (Object.hasOwn(EXACT, field)) return (row) => row[EXACT[field]].some((one) => folded(one).replaceAll('"', "") === wanted);
   if (WORD_FIELDS.has(field)) return (row) => (row.words[field] ?? []).some((one) => isWithin(folded(one).replaceAll('"', ""), wanted));
-  if (field in TEXTS) return (row) => folded(row[TEXTS[field]]).includes(wanted);
+  if (Object.hasOwn(TEXTS, field)) return (row) => folded(row[TEXTS[field]]).includes(wanted);
   if (field === "label") return (row) => (labelWord(row.label) ?? "none") === wanted;
   return null;
 }

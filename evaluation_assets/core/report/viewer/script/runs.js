@@ -71,7 +71,7 @@ export function openRuns(container, index) {
 /** Show the table of the address. */
 export function showRuns() {
   const { parameters } = address();
-  const columns = (parameters.get("columns") ?? "").split(",").filter((column) => column in COLUMNS);
+  const columns = (parameters.get("columns") ?? "").split(",").filter((column) => Object.hasOwn(COLUMNS, column));
   const sort = parameters.get("sort") ?? DEFAULT_SORT;
   state = {
     query: parameters.get("q") ?? "",
