@@ -104,10 +104,8 @@ class Comparison:
         return sorted(fallen, key=lambda each: (-each.decrease, each.task_id))[:most]
 
     def summary(self) -> str:
-        """Verdict, reasons, metrics, the tasks that got worse, and the path of the report, as text.
-
-        The tasks are those that the gate lists. Only of a metric without any, the largest changes are named instead.
-        """
+        """Verdict, reasons, metrics, the tasks that got worse most, and the path of the report, as text."""
+        # A task is listed once, by the rule of the gate; the largest changes are of metrics of which it lists none.
         listed = {task.metric for task in self.outcome.fallen_tasks}
         worse = [each for each in self.outcome.metrics if each.gates and each.verdict in ("fail", "warn")]
         lines = [as_text(self.outcome)]
