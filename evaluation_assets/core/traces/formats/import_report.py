@@ -31,7 +31,7 @@ _WRITTEN_CALL = re.compile(
     r'|"action_input"[ \t]*:|"tool_calls"[ \t]*:[ \t]*\[\s*\{'
     r"|<[｜|]tool[▁_]call[▁_]begin[｜|]>|<\|channel\|>commentary to="
     r"|^</message>\n<user>\n\s*(?:(?i:observation|(?:execution|tool|function|command) (?:result|output|response)s?)\b"
-    r"|The output of the OS|exitcode: -?\d+ \(execution "
+    r"|The output of the OS|exitcode: -?\d+ \(execution |Result of \w+\("
     r"|(?i:(?:result|output)s?):"
     r"|<(?:information|observation|function_results|tool_response|output|result)>)",
     re.MULTILINE,

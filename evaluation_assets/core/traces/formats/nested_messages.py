@@ -38,6 +38,7 @@ from evaluation_assets.core.traces.formats.messages.named_speakers import SPEAKE
 from evaluation_assets.core.traces.formats.messages.own_counts import confirm_runs
 from evaluation_assets.core.traces.formats.messages.typed_events import are_events, is_known
 from evaluation_assets.core.traces.formats.mixed_records import CONVERSATIONS, WHOLE_DOCUMENTS, Aside
+from evaluation_assets.core.traces.formats.nested_streams import NestedStreams
 from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.traces.formats.untyped import at, decoded, first_text, list_in, objects_in, without_none
 from evaluation_assets.core.traces.trajectories.identity import recorded_id
@@ -46,6 +47,8 @@ from evaluation_assets.core.traces.trajectories.model import JsonObject, Traject
 NAME = "nested_messages"
 
 _DEEPEST = 5
+_EVENTS = "\0events"
+"""The field of a run with the events of a log, which no source has."""
 _FIELDS = {"openai_responses": "items"}
 """Where records of a format have their messages, if not in `messages`."""
 _NO_RUN = re.compile(
@@ -103,6 +106,7 @@ class NestedMessages:
         self._runs = {name: known for name, known in formats.items() if name not in CONVERSATIONS}
         self._records = {**self._runs, **self._conversations}
         self._formats = {**self._records, steps.name: steps.format()}
+        self._streams = NestedStreams(formats)
 
     def format(self) -> Format:
         """This format."""
@@ -115,12 +119,12 @@ class NestedMessages:
         )
 
     def _detect(self, sample: Sample) -> bool:
-        return _are_parts(sample.records) or any(map(self._holds, sample.records))
+        return self._are_parts(sample.records) or any(map(self._holds, sample.records))
 
     def _read(self, files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
         asides: dict[str, Aside] = {}
         with TemporaryDirectory() as folder:
-            for record in each_own_file(files, self._detect, NAME, _records):
+            for record in each_own_file(files, self._detect, NAME, self._records_of):
                 if isinstance(record, Rejection):
                     yield record
                     continue
@@ -133,6 +137,9 @@ class NestedMessages:
                     confirm_runs(unmapped.stated, record.data, len(runs), len(tasks) or len(runs))
                     unmapped.stated.compare("run", len(runs) + runs.missing, len(runs))
                 for kind, run in runs:
+                    if (events := run.pop(_EVENTS, None)) is not None:
+                        yield from self._streams.read(kind, record, events, run, unmapped)
+                        continue
                     aside = asides.setdefault(kind, Aside(Path(folder) / f"{kind}.jsonl"))
                     aside.add_from(record, as_line(run), is_whole=len(runs) == 1)
             for kind, aside in asides.items():
@@ -157,6 +164,8 @@ class NestedMessages:
             if kind is None:
                 return self._of_object(value, name, depth)
             return _Found() if kind in WHOLE_DOCUMENTS else _Found([(kind, value)])
+        if (stream := self._streams.found_in(value)) is not None:
+            return _Found([(stream[0], {_EVENTS: stream[1]})])
         messages = _unwrapped(list_in(value))
         if (kind := self._kind_of(messages)) is not None:
             return _Found([(kind, {_FIELDS.get(kind, "messages"): messages})])
@@ -183,7 +192,8 @@ class NestedMessages:
             if runs.are_several:
                 return runs.beside({**_model_in(data), **(_task_in(data) if _TRIALS.search(key) else {})})
             kind, run = runs[0]
-            turn, used = next_turn(list_in(run.get("messages")), data) if is_history(key) else ([], ())
+            is_chat = is_history(key) and _EVENTS not in run
+            turn, used = next_turn(list_in(run.get("messages")), data) if is_chat else ([], ())
             run = {**run, "messages": [*run["messages"], *turn]} if turn else run
             return _Found([(kind, {**_without(data, key, *used), **_with_given(run, data)})])
         if not (is_map or _RUNS.search(name)):
@@ -211,10 +221,18 @@ class NestedMessages:
         named = ((name, _FIELDS.get(name, "messages"), known) for name, known in self._conversations.items())
         return next((name for name, field, known in named if known.detect(samples[field])), None)
 
+    def _are_parts(self, records: Sequence[Any]) -> bool:
+        """Whether records are the events of runs, or have an event or a message of one inside each."""
+        is_told = are_events(records) or _unwrapped(records) is not records
+        return is_told or self._streams.wrapped_in(records) is not None
 
-def _records(file: DropFile) -> Iterator[Record | Rejection]:
+    def _records_of(self, file: DropFile) -> Iterator[Record | Rejection]:
+        return _records(file, are_parts=self._are_parts(sample_of(file).records))
+
+
+def _records(file: DropFile, *, are_parts: bool) -> Iterator[Record | Rejection]:
     """The records of a file; events of a run, each a record of its own, as one with all events of their session."""
-    if not _are_parts(sample_of(file).records):
+    if not are_parts:
         yield from read_records(file)
         return
     sessions: dict[str | None, list[Record]] = {}
@@ -233,11 +251,6 @@ def _records(file: DropFile) -> Iterator[Record | Rejection]:
         whole = joined(events)
         data = {"session_id": session, "events": [event for event in whole.data if isinstance(event, dict)]}
         yield dataclasses.replace(whole, data=data)
-
-
-def _are_parts(records: Sequence[Any]) -> bool:
-    """Whether records are the events of runs, or have a message of one inside each."""
-    return are_events(records) or _unwrapped(records) is not records
 
 
 def _session_of(event: Any) -> str | None:

@@ -131,7 +131,8 @@ class RunFolders:
             first = list(islice(group, 2))
             if len(first) == 1 and isinstance(run := first[0], Trajectory):
                 _compare_tasks(run, said, unmapped)
-                yield self._with_outcome(_completed(run, said, unmapped), unmapped)
+                known = with_known(run, [(file.source, data) for file, data in said], unmapped)
+                yield self._with_outcome(known, unmapped)
                 continue
             yield from first
             yield from group  # noqa: B031  (what is left of it)
@@ -142,7 +143,7 @@ class RunFolders:
     def _with_outcome(self, item: Trajectory | Rejection, unmapped: UnmappedFields) -> Trajectory | Rejection:
         if isinstance(item, Rejection) or not (rows := self._outcomes.of(item)):
             return item
-        return _completed(item, rows, unmapped)
+        return with_known(item, [(file.source, data) for file, data in rows], unmapped)
 
 
 def _are_runs(sample: Sample, is_run: Callable[[Sample], bool]) -> bool:
@@ -204,16 +205,18 @@ def _compare_tasks(run: Trajectory, said: Sequence[tuple[DropFile, JsonObject]],
         unmapped.stated.agree("task of a run", *([str(run.task_id), *stated] if stated else []))
 
 
-def _completed(run: Trajectory, said: Sequence[tuple[DropFile, JsonObject]], unmapped: UnmappedFields) -> Trajectory:
+def with_known(run: Trajectory, said: Sequence[tuple[str, JsonObject]], unmapped: UnmappedFields) -> Trajectory:
+    """A run with what these objects say of it, each of a file, or of no file if it stands beside the run."""
     contexts: list[Context] = []
     usage = run.usage
-    for file, data in said:
-        with unmapped.reading(data, f"{posixpath.basename(file.source)}.") as fields:
+    for source, data in said:
+        place = f"{posixpath.basename(source)}." if source else ""
+        with unmapped.reading(data, place) as fields:
             context = context_of(fields)
-            if is_of_judge(file.source):
+            if is_of_judge(source):
                 contexts.append(replace(context, model=None, agent=None, agent_version=None, duration_s=None))
                 if context.model is not None:
-                    unmapped.count(f"{posixpath.basename(file.source)}.model (of a judge)")
+                    unmapped.count(f"{place}model (of a judge)")
                 continue
             contexts.append(context)
             usage = with_cost(usage or usage_in_record(fields, is_counted=False), cost_in_record(fields))

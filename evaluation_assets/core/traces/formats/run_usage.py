@@ -12,7 +12,16 @@ from evaluation_assets.core.traces.trajectories.model import JsonObject, Usage
 HOLDERS = ("stats", "statistics", "metrics", "summary", "totals", "metadata", "meta", "info")
 """Objects of a record that may have its counts."""
 
-_OF_ANSWERS = ("usage", "usage_metadata", "token_usage", "tokenUsage", "tokens", "token_counts", "llm_usage")
+_OF_ANSWERS = (
+    "usage",
+    "usage_metadata",
+    "token_usage",
+    "tokenUsage",
+    "tokens",
+    "token_counts",
+    "token_counter",
+    "llm_usage",
+)
 _OF_RUNS = ("usage", "usage_details", "total_usage", "totalUsage", *_OF_ANSWERS[1:], "total_tokens")
 _BESIDE = ("metadata", "response_metadata")
 """Objects of an answer that may have its usage."""

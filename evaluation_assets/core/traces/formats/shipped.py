@@ -5,14 +5,19 @@ from typing import Any
 from evaluation_assets.core.system.plugins import of_module
 from evaluation_assets.core.traces.formats.base import Format
 from evaluation_assets.core.traces.formats.envelopes.a2a import A2A
+from evaluation_assets.core.traces.formats.envelopes.acp import ACP
 from evaluation_assets.core.traces.formats.envelopes.agentbench import AGENTBENCH
+from evaluation_assets.core.traces.formats.envelopes.agentscope import AGENTSCOPE
 from evaluation_assets.core.traces.formats.envelopes.agno import AGNO
+from evaluation_assets.core.traces.formats.envelopes.aworld import AWORLD
 from evaluation_assets.core.traces.formats.envelopes.bedrock_agents import BEDROCK_AGENTS
 from evaluation_assets.core.traces.formats.envelopes.bfcl_results import BFCL_RESULTS
+from evaluation_assets.core.traces.formats.envelopes.bot_framework import BOT_FRAMEWORK
 from evaluation_assets.core.traces.formats.envelopes.chatgpt import CHATGPT
 from evaluation_assets.core.traces.formats.envelopes.claude_ai import CLAUDE_AI
 from evaluation_assets.core.traces.formats.envelopes.continue_sessions import CONTINUE
 from evaluation_assets.core.traces.formats.envelopes.crewai import CREWAI
+from evaluation_assets.core.traces.formats.envelopes.devai import DEVAI
 from evaluation_assets.core.traces.formats.envelopes.dify import DIFY
 from evaluation_assets.core.traces.formats.envelopes.dspy_react import DSPY_REACT
 from evaluation_assets.core.traces.formats.envelopes.elevenlabs import ELEVENLABS
@@ -21,12 +26,16 @@ from evaluation_assets.core.traces.formats.envelopes.librechat import LIBRECHAT
 from evaluation_assets.core.traces.formats.envelopes.livekit import LIVEKIT
 from evaluation_assets.core.traces.formats.envelopes.llm_logs import LLM_LOGS
 from evaluation_assets.core.traces.formats.envelopes.lm_studio import LM_STUDIO
+from evaluation_assets.core.traces.formats.envelopes.miroflow import MIROFLOW
 from evaluation_assets.core.traces.formats.envelopes.mistral import MISTRAL
+from evaluation_assets.core.traces.formats.envelopes.mobile_agent import MOBILE_AGENT
 from evaluation_assets.core.traces.formats.envelopes.n8n import N8N
 from evaluation_assets.core.traces.formats.envelopes.open_webui import OPEN_WEBUI
 from evaluation_assets.core.traces.formats.envelopes.openai_assistants import OPENAI_ASSISTANTS
+from evaluation_assets.core.traces.formats.envelopes.openai_realtime import OPENAI_REALTIME
 from evaluation_assets.core.traces.formats.envelopes.openai_run_state import OPENAI_RUN_STATE
 from evaluation_assets.core.traces.formats.envelopes.promptfoo import PROMPTFOO
+from evaluation_assets.core.traces.formats.envelopes.rasa import RASA
 from evaluation_assets.core.traces.formats.envelopes.retell import RETELL
 from evaluation_assets.core.traces.formats.envelopes.toolbench import TOOLBENCH
 from evaluation_assets.core.traces.formats.envelopes.trae_agent import TRAE_AGENT
@@ -53,6 +62,7 @@ from evaluation_assets.core.traces.formats.readers import (
     droid,
     gemini,
     gemini_cli,
+    gemini_interactions,
     google_adk,
     goose,
     grok,
@@ -66,6 +76,7 @@ from evaluation_assets.core.traces.formats.readers import (
     managed_agents,
     mini_swe_agent,
     mlflow,
+    open_interpreter,
     openai_agents,
     openai_messages,
     openai_responses,
@@ -90,6 +101,7 @@ from evaluation_assets.core.traces.formats.readers.braintrust import BRAINTRUST
 from evaluation_assets.core.traces.formats.readers.deepeval import DEEPEVAL
 from evaluation_assets.core.traces.formats.readers.opik import OPIK
 from evaluation_assets.core.traces.formats.readers.weave import WEAVE
+from evaluation_assets.core.traces.formats.spans.atof import ATOF
 from evaluation_assets.core.traces.formats.spans.store_export import StoreExport
 
 
@@ -104,6 +116,7 @@ SPECIFIC: dict[str, Format] = {
         format_of_reader,
         (
             canonical,
+            MOBILE_AGENT,  # its steps have a raw_response, too
             tagged,
             agent_session,
             atif,  # Harbor keeps the logs of coding agents beside the trajectory that it made of them
@@ -138,6 +151,7 @@ SPECIFIC: dict[str, Format] = {
             mlflow,
             langfuse,
             jaeger,
+            ATOF,
             OPIK,
             BRAINTRUST,
             DEEPEVAL,
@@ -148,6 +162,9 @@ SPECIFIC: dict[str, Format] = {
             langchain,
             LIVEKIT,
             MISTRAL,
+            OPENAI_REALTIME,
+            gemini_interactions,
+            open_interpreter,
             openai_responses,
             who_and_when,
             bedrock_converse,
@@ -158,14 +175,19 @@ SPECIFIC: dict[str, Format] = {
             autogen,
             smolagents,
             A2A,
+            ACP,
             AGENTBENCH,
+            AGENTSCOPE,
             AGNO,
+            AWORLD,
             BEDROCK_AGENTS,
             BFCL_RESULTS,
+            BOT_FRAMEWORK,
             CHATGPT,
             CLAUDE_AI,
             CONTINUE,
             CREWAI,
+            DEVAI,
             DIFY,
             DSPY_REACT,
             ELEVENLABS,
@@ -173,10 +195,12 @@ SPECIFIC: dict[str, Format] = {
             LIBRECHAT,
             LLM_LOGS,
             LM_STUDIO,
+            MIROFLOW,
             OPEN_WEBUI,
             OPENAI_ASSISTANTS,
             OPENAI_RUN_STATE,
             PROMPTFOO,
+            RASA,
             RETELL,
             VAPI,
             TOOLBENCH,

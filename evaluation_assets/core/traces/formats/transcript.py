@@ -92,7 +92,8 @@ class Asked:
 
 
 _SUBMITTING = {
-    "finish", "final_answer", "submit", "submit_answer", "attempt_completion", "task_complete", "final_result",
+    "finish", "final_answer", "answer", "submit", "submit_answer", "attempt_completion", "task_complete",
+    "final_result",
 }  # fmt: skip
 _SUBMITTED = ("answer", "final_answer", "message", "result", "submission", "output", "final_thought")
 """Tools that submit the final answer, and the arguments that contain it. All arguments of `final_result`, which is for

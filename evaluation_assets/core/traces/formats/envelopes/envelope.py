@@ -53,7 +53,7 @@ class Envelope:
     With `local_ids`, IDs of tasks are only unique within a file; with `by_turn`, one message of a turn has its tokens.
     `part_of` names the run that a record is a part of, such as a step on a line of its own; the parts of a run are one
     record, which has them in a list. An empty name is that of the part before;
-    `OF_DOCUMENT` makes the items of one array a run, and not lines.
+    `OF_DOCUMENT` makes the items of one array a run, and not lines. Records that are `aside` say nothing of a run.
     """
 
     name: str
@@ -64,6 +64,7 @@ class Envelope:
     local_ids: bool = False
     by_turn: bool = False
     part_of: Callable[[Any], str | None] = lambda _: None
+    aside: Callable[[Any], bool] = lambda _: False
 
     def format(self) -> Format:
         """The format of this envelope."""
@@ -88,6 +89,8 @@ class Envelope:
         runs: dict[str, list[Record]] = {}
         before = ""
         for record in records:
+            if isinstance(record, Record) and self.aside(record.data):
+                continue
             name = self.part_of(record.data) if isinstance(record, Record) else None
             is_line = not isinstance(record, Rejection) and record.start is not None
             if name is None or isinstance(record, Rejection) or (name == OF_DOCUMENT and is_line):

@@ -8,6 +8,7 @@ from typing import IO, Any
 import ijson
 import orjson
 
+from evaluation_assets.core.text.python_source import literal
 from evaluation_assets.core.text.well_formed import well_formed_json
 from evaluation_assets.core.traces.formats.files.unpacking import LARGEST_RECORD, Metered
 
@@ -15,6 +16,8 @@ _DEEPEST_DOCUMENT = 500
 _LEAST = 8
 """Minimum number of bytes counted per value: even a short value becomes an object in memory."""
 _BLANKS = re.compile(r"[ \t\r\n]*")
+_PRINTED = re.compile(rb"\s*\{'")
+"""Start of an object as Python prints it."""
 STARTS, ENDS = ("start_map", "start_array"), ("end_map", "end_array")
 
 
@@ -80,10 +83,24 @@ def as_line(data: Any) -> bytes:
         return str(problem).encode()
 
 
-def starts_with_value(beginning: bytes) -> bool:
-    """Whether the first line is a JSON value."""
+def value_of_line(line: bytes) -> Any:
+    """Parse a line that is a JSON value, or an object as Python prints it.
+
+    Raises:
+        ValueError: the line is neither.
+    """
+    if not _PRINTED.match(line):
+        return loaded(line)
     try:
-        loaded(beginning.lstrip().partition(b"\n")[0])
+        return as_json(literal(line.decode().strip()))
+    except (TypeError, SyntaxError, MemoryError, RecursionError) as problem:
+        raise ValueError(str(problem)) from problem
+
+
+def starts_with_value(beginning: bytes) -> bool:
+    """Whether the first line is a value."""
+    try:
+        value_of_line(beginning.lstrip().partition(b"\n")[0])
     except ValueError:
         return False
     return True

@@ -1,4 +1,7 @@
-"""Parse JSON that Python writes but strict parsers refuse: NaN, Infinity, huge numbers. Needs the whole document."""
+"""Parse what Python writes but strict parsers refuse: NaN, Infinity, huge numbers, objects as it prints them.
+
+Needs the whole document.
+"""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -9,7 +12,7 @@ import pyarrow as pa
 from upath import UPath
 
 from evaluation_assets.core.traces.formats.base import Record, Rejection
-from evaluation_assets.core.traces.formats.files.json_values import as_line, documents, loaded
+from evaluation_assets.core.traces.formats.files.json_values import as_line, documents, value_of_line
 from evaluation_assets.core.traces.formats.files.opening import damaged, opened
 from evaluation_assets.core.traces.formats.files.unpacking import TooLarge, read_at_most
 
@@ -20,7 +23,7 @@ _LARGEST_LENIENT = 1 << 30
 def reread(source: str, number: int, line: bytes, problem: ValueError) -> Record | Rejection:
     """Parse a line that is not strict JSON; a rejection if Python's parser fails as well."""
     try:
-        data = loaded(line)
+        data = value_of_line(line)
     except ValueError:
         return Rejection(
             source, number, "bad_json", str(problem), line.decode("utf-8", "backslashreplace").rstrip("\r\n")

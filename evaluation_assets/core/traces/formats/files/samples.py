@@ -19,6 +19,7 @@ from evaluation_assets.core.traces.formats.files.json_values import (
     events_in,
     loaded,
     starts_with_value,
+    value_of_line,
 )
 from evaluation_assets.core.traces.formats.files.opening import damaged, opened, read_text
 from evaluation_assets.core.traces.formats.files.pages import page_in
@@ -115,7 +116,7 @@ def _values_of_lines(beginning: bytes) -> tuple[Any, ...]:
     values: list[Any] = []
     for line in beginning.split(b"\n", 50 * _SAMPLED)[: 50 * _SAMPLED]:
         with suppress(ValueError):
-            values.append(loaded(line))
+            values.append(value_of_line(line))
         if len(values) == _SAMPLED:
             break
     return tuple(values)

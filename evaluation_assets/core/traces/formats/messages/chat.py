@@ -89,6 +89,15 @@ def part_kinds(messages: Iterable[Any]) -> set[str]:
     }
 
 
+def is_of_agentscope(data: Any) -> bool:
+    """Whether a value is a message of AgentScope: it names who says it, and when."""
+    if not isinstance(data, dict) or not {"name", "role", "content", "metadata"} <= data.keys():
+        return False
+    blocks = data["content"]
+    is_dated = "timestamp" in data or "created_at" in data
+    return is_dated and (isinstance(blocks, str) or all(first_text(block, "type") for block in list_in(blocks)))
+
+
 def has_parts_of_others(messages: Iterable[Any]) -> bool:
     """Whether messages have content parts of an API that has a format of its own."""
     objects = [message for message in messages if isinstance(message, dict)]
@@ -96,6 +105,7 @@ def has_parts_of_others(messages: Iterable[Any]) -> bool:
     untyped = [part for content in contents for part in content if isinstance(part, dict) and "type" not in part]
     return (
         any(isinstance(message.get(key), list) for message in objects for key in ("parts", "toolInvocations"))
+        or any(map(is_of_agentscope, objects))
         or any(len(part.keys() & _UNTYPED_KINDS) == 1 for part in untyped)
         or not part_kinds(objects).isdisjoint(_KINDS_OF_OTHERS)
     )

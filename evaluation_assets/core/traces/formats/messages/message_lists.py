@@ -23,6 +23,9 @@ _STORES = ("chat_message_store_state", "storeState")
 """Fields of a thread of Microsoft Agent Framework that hold its messages."""
 _STEPS, _CALLS = "intermediate_steps", "tool_calls"
 _QUERY, _ANSWERS = "query", "answers"
+_SHORT = (("req", "resp"), ("req", "res"), ("function_kwargs", "request_response"))
+_FUNCTION = ("function_name", "function_args")
+"""What PromptLayer logs a request and its response as, and the function of an SDK that made it."""
 _ANSWERING = ("message", "usage", "finish_reason", "done", "done_reason", "prompt_eval_count", "eval_count")
 
 
@@ -119,12 +122,12 @@ def with_choices(data: Any, *responses: str) -> Any:
 
 
 def with_full_names(data: Any) -> Any:
-    """A request with its response under their full names; other values unchanged."""
-    name = next((name for name in ("resp", "res") if at(data, name) is not None), None)
-    if name is None or not isinstance(at(data, "req"), dict):
+    """A request with its response under their full names, also of PromptLayer; other values unchanged."""
+    names = next((names for names in _SHORT if all(at(data, name) is not None for name in names)), None)
+    if names is None or not isinstance(data[names[0]], dict):
         return data
-    others = {key: value for key, value in data.items() if key not in ("req", name)}
-    return {**others, "request": data["req"], "response": data[name]}
+    others = {key: value for key, value in data.items() if key not in (*names, *_FUNCTION)}
+    return {**others, "request": data[names[0]], "response": data[names[1]]}
 
 
 def _with_request(data: JsonObject) -> JsonObject:

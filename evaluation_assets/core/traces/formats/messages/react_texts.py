@@ -35,6 +35,8 @@ _NAMED = re.compile(
 _WORD = re.compile(r"[\w.-]+")
 _SHORT = {"Act": "Action", "Obs": "Observation"}
 _FINISH = "finish"
+_ANSWERING = (_FINISH, "answer")
+"""Actions that give the answer, `ANSWER; [...]` in WebVoyager."""
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _ENDED = re.compile(r"^> Finished chain\.\s*$", re.MULTILINE)
 """What LangChain prints at the end of a run."""
@@ -205,8 +207,12 @@ def _call(action: str, given: str | None) -> JsonObject:
         name, text = written[1], written[2] if written[2] is not None else written[3]
         arguments = decoded(text)
         if not isinstance(arguments, dict):
-            arguments = {"answer" if name.lower() == _FINISH else "input": text.strip("\"'")}
+            arguments = {"answer" if name.lower() in _ANSWERING else "input": text.strip("\"'")}
         return {"name": name, "arguments": arguments}
     word = _WORD.match(action)
     name = action if word is None else word[0]
-    return {"name": name or "action", "arguments": {"input": rest} if (rest := action[len(name) :].strip()) else {}}
+    given_as = "answer" if name.lower() in _ANSWERING else "input"
+    return {
+        "name": name or "action",
+        "arguments": {given_as: rest} if (rest := action[len(name) :].strip(" \n;")) else {},
+    }

@@ -13,6 +13,7 @@ from typing import Any
 from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
 from evaluation_assets.core.traces.formats.files.samples import own_files, text_record
 from evaluation_assets.core.traces.formats.isolation import each_record, usable
+from evaluation_assets.core.traces.formats.messages.realtime_events import event_in
 from evaluation_assets.core.traces.formats.speakers import Marker, is_user, markers_in
 from evaluation_assets.core.traces.formats.transcript import Asked, Said, final_message, flags_of, written
 from evaluation_assets.core.traces.formats.turns import Turns
@@ -61,7 +62,7 @@ _ANSWER = ("reference_answer", "ground_truth")
 
 def detect(sample: Sample) -> bool:
     """Whether a sample is a text or holds records in this format."""
-    if any(_text_field(record) is not None for record in sample.records):
+    if any(_text_field(record) is not None and not event_in(record) for record in sample.records):
         return True
     return sample.is_plain_text and _names_speakers(sample.text)
 

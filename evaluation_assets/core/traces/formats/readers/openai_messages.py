@@ -75,7 +75,7 @@ _RESPONSES = ("response", "response_body")
 """Fields of logs of requests, which Portkey wraps once more, as `body`; Helicone names them bodies, the spend logs of
 LiteLLM a request to their proxy."""
 
-_COSTS = ("response_cost", "spend", "costUSD")
+_COSTS = ("response_cost", "spend", "costUSD", "cost")
 """What LiteLLM and Helicone computed as the cost of a request in US dollars."""
 
 _MEANINGS = frozenset(ROLES.values())

@@ -25,8 +25,10 @@ from evaluation_assets.core.traces.formats.images import image_text
 from evaluation_assets.core.traces.formats.messages.chat import ROLES, content_of, first_line, prompt_in, stated_error
 from evaluation_assets.core.traces.formats.messages.item_pages import confirm_page, from_first, told_in
 from evaluation_assets.core.traces.formats.messages.own_counts import confirm_counts
+from evaluation_assets.core.traces.formats.messages.realtime_events import event_in
 from evaluation_assets.core.traces.formats.messages.tool_definitions import has_hosted_tools, tools_of
 from evaluation_assets.core.traces.formats.readers.grok import is_of_grok
+from evaluation_assets.core.traces.formats.readers.open_interpreter import is_of_interpreter
 from evaluation_assets.core.traces.formats.transcript import Asked, Call, Event, Result, as_text
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.traces.formats.untyped import at, first_text, list_in, object_in, objects_in
@@ -64,7 +66,8 @@ _ITEMS = frozenset(
 
 def detect(sample: Sample) -> bool:
     """Whether a record is a response, has items, or is an item."""
-    is_of_agent = any(is_init(record) or is_of_grok(record) for record in sample.records)  # with items among others
+    others = (is_init, is_of_grok, is_of_interpreter, event_in)  # with items among others
+    is_of_agent = any(is_other(record) for is_other in others for record in sample.records)
     return not is_of_agent and any(is_item(record) or _holds_items(record) for record in sample.records)
 
 
@@ -106,7 +109,8 @@ def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any]) -> Trajector
                 or _listed(request, response),
                 has_other_tools=conversation.has_other_tools or has_hosted_tools(request, response),
             )
-    if not events and any(_is_streamed(item) for record in records for item in (record, *list_in(at(record, "items")))):
+    kinds = (str(at(item, "type")) for record in records for item in (record, *list_in(at(record, "items"))))
+    if not events and any(kind.startswith("response.") for kind in kinds):
         raise UnusableRecord(
             "wrong_type",
             "an event of a streamed response; export the request and the response in its event response.completed",
@@ -392,9 +396,3 @@ def is_item(data: Any) -> bool:
     if kind == "reasoning":
         return isinstance(data.get("summary"), list)
     return kind == "message" and isinstance(data.get("role"), str) and "stop_reason" not in data and "content" in data
-
-
-def _is_streamed(data: Any) -> bool:
-    """Whether a value is an event of a streamed response."""
-    kind = at(data, "type")
-    return isinstance(kind, str) and kind.startswith("response.")

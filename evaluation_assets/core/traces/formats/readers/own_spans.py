@@ -30,12 +30,25 @@ _KINDS = {
     **dict.fromkeys("chain workflow span run trace turn root task step session".split(), "CHAIN"),
 }
 _WORK = ("LLM", "TOOL", "RETRIEVER")
-_KIND_NAMES = ("kind", "type", "span_type", "span_kind", "run_type", "spanType", "spanKind", "node_type", "category")
-_IDS = ("id", "span_id", "spanId", "uuid", "node_id")
+_KIND_NAMES = (
+    "kind",
+    "type",
+    "span_type",
+    "span_kind",
+    "run_type",
+    "spanType",
+    "spanKind",
+    "node_type",
+    "category",
+    "event_type",
+)
+_IDS = ("id", "span_id", "spanId", "uuid", "node_id", "event_id")
 _PARENTS = ("parent_id", "parent_span_id", "parentId", "parentSpanId", "parent_run_id", "parent_uuid", "parent")
 _TRACES = ("trace_id", "traceId", "session_id", "sessionId", "run_id", "runId", "conversation_id", "thread_id")
 _CHILDREN = ("children", "child_spans", "childSpans", "sub_spans", "subspans", "child_runs", "nested")
-_LISTS = ("spans", "trace", "traces", "nodes", "events", "steps", *_CHILDREN)
+_INSIDE = "spans"
+"""Children of a span that has a kind, and else the list of the spans of a record."""
+_LISTS = (_INSIDE, "trace", "traces", "nodes", "events", "steps", *_CHILDREN)
 _ROOTS = ("root", "root_span", "rootSpan", "trace", "tree")
 _GIVEN = ("input", "inputs", "arguments", "args", "parameters", "prompt", "messages", "request")
 _SAID = ("output", "outputs", "result", "response", "completion", "observation")
@@ -51,7 +64,8 @@ def _spans(data: Any) -> list[JsonObject]:
     """The spans of a record, if a model or a tool has worked in one: a tree of them, a list, or one alone."""
     record = object_in(data)
     for one in (record, *(object_in(record.get(name)) for name in _ROOTS)):
-        if _children_of(one):
+        listed = list(objects_in(one.get(_INSIDE)))
+        if _children_of(one) and not (listed and all(map(_is_linked, listed))):
             return _walked([one], record)
         for name in _LISTS:
             items = list(objects_in(one.get(name)))
@@ -69,7 +83,8 @@ def is_own_span(record: Any) -> bool:
 
 
 def _children_of(span: JsonObject) -> list[JsonObject]:
-    return [child for key in _CHILDREN for child in objects_in(span.get(key)) if first_text(child, *_KIND_NAMES)]
+    names = _CHILDREN if _kind_of(span) is None else (*_CHILDREN, _INSIDE)
+    return [child for key in names for child in objects_in(span.get(key)) if first_text(child, *_KIND_NAMES)]
 
 
 def _is_linked(span: JsonObject) -> bool:
@@ -87,14 +102,16 @@ def _walked(trees: list[JsonObject], about: JsonObject) -> list[JsonObject]:
 
     def walk(span: JsonObject, parent: str | None, depth: int) -> Iterator[JsonObject]:
         own = _first_id(span, _IDS) or f"span {next(numbers)}"
-        others = {key: value for key, value in span.items() if key not in _CHILDREN}
+        others = {key: value for key, value in span.items() if key not in (*_CHILDREN, _INSIDE)}
         yield {**others, _ID: own, _PARENT: _first_id(span, _PARENTS) or parent}
         if depth < _DEEPEST:
             for child in _children_of(span):
                 yield from walk(child, own, depth + 1)
 
     first, *rest = [span for tree in trees for span in walk(tree, None, 0)]
-    beside = {key: value for key, value in about.items() if key not in (*_CHILDREN, *_ROOTS) and key not in first}
+    beside = {
+        key: value for key, value in about.items() if key not in (*_CHILDREN, _INSIDE, *_ROOTS) and key not in first
+    }
     trace = _first_id(about, _TRACES)
     named = [{_TRACES[0]: trace, **span} if trace else span for span in ({**first, _RECORD: beside}, *rest)]
     return named if any(_kind_of(span) in _WORK and any(map(span.get, _SAID)) for span in named) else []
@@ -113,19 +130,20 @@ def _opened(fields: Fields) -> StoredSpan:
     kind = _kind_of({name: fields.peek(name) for name in _KIND_NAMES}) or "CHAIN"
     fields.set_aside(*_KIND_NAMES, *_IDS, *_PARENTS, "level", "depth", "duration_ms", "latency_ms")
     about = fields.object("attributes", "metadata")
+    used = next(filter(None, map(usage_of_answer, (fields, about, fields.object("metrics")))), None)
     return StoredSpan(
         id=fields.name(_ID),
         trace_id=fields.name(*_TRACES),
         parent_id=fields.name(_PARENT),
         kind=kind,
-        name=fields.text("name", "tool_name", "tool", "agent", "title") or "",
+        name=fields.text("name", "tool_name", "tool", "agent", "title", "event_name") or "",
         given=fields.value(*_GIVEN),
         said=fields.value(*_SAID),
         start_s=time_in(fields, *_STARTS),
         end_s=time_in(fields, *_ENDS),
         error=_error_in(fields.value(*_ERRORS), fields.value("status")),
-        model=fields.text(*_MODELS) or about.text(*_MODELS),
-        usage=attributes_of_usage(usage_of_answer(fields) or usage_of_answer(about)) if kind == "LLM" else {},
+        model=fields.text(*_MODELS) or about.text(*_MODELS) or fields.object("config").text(*_MODELS),
+        usage=attributes_of_usage(used) if kind == "LLM" else {},
         known=context_of(fields.object(_RECORD)) if _RECORD in fields else None,
     )
 

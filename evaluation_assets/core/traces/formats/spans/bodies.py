@@ -13,7 +13,7 @@ from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.traces.formats.untyped import at, decoded, first_text, list_in, objects_in
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
-_REQUEST = ("messages", "contents", "input", "inputs", "prompt")
+_REQUEST = ("messages", "contents", "input", "inputs", "prompt", "chat_history")
 _REPLY = ("choices", "candidates", "generations", "output", "outputs", "messages", "message", "content")
 _SYSTEM = ("system", "instructions", "system_instruction", "systemInstruction")
 _ROLES = {"human": "user", "ai": "assistant", "AIMessageChunk": "assistant", "system": "system", "tool": "tool"}

@@ -63,7 +63,8 @@ class StoreExport:
     """What tells the exports of a store, the spans in a record (none in one of another kind), and how one is read.
 
     `spans` gives a span with the fields of the trace that it stands in, where the export has them apart. `is_own` says
-    that the program has no store: spans may have no trace, and prompts that are texts repeat what was said.
+    that the program has no store: spans may have no trace, and prompts that are texts repeat what was said. `records`
+    reads a file whose records are not whole spans.
     """
 
     name: str
@@ -72,6 +73,7 @@ class StoreExport:
     spans: Callable[[Any], list[JsonObject]]
     opened: Callable[[Fields], StoredSpan]
     is_own: bool = False
+    records: Callable[[DropFile], Iterator[Record | Rejection]] = read_records
 
     def format(self) -> Format:
         """The format of this export."""
@@ -82,7 +84,7 @@ class StoreExport:
 
     def _read(self, files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
         about: dict[str, _About] = {}
-        records = each_own_file(files, self._detect, self.name, read_records)
+        records = each_own_file(files, self._detect, self.name, self.records)
         return each_trace(records, self.name, unmapped, partial(self._keep, about, unmapped), partial(_labelled, about))
 
     def _keep(self, about: dict[str, _About], unmapped: UnmappedFields, spool: SpanSpool, record: Record) -> None:

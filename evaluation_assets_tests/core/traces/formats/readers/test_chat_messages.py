@@ -106,9 +106,12 @@ def test_logs_of_gateways_are_requests_with_their_responses(
     assert (len(run.calls), run.final_answer, run.agents[0].model) == (1, "It is paid.", "model-a")
     assert run.usage == Usage(input_tokens=10, output_tokens=2)
     wrapped = {"request": {"url": "/chat", "body": request}, "response": {"status": 200, "body": response}}  # Portkey
-    (same,) = trajectories(saved(tmp_path, [{**wrapped, "costUSD": 0.5}]))
-    assert (same.text, same.agents) == (run.text, run.agents)
-    assert same.usage == Usage(input_tokens=10, output_tokens=2, cost_usd=0.5)
+    logged = {"function_name": "create", "function_kwargs": request, "request_response": response}  # PromptLayer
+    for each in ({**wrapped, "costUSD": 0.5}, {**logged, "cost": 0.5}):
+        (same,) = trajectories(path := saved(tmp_path, [each]))
+        assert (same.text, same.agents) == (run.text, run.agents)
+        assert same.usage == Usage(input_tokens=10, output_tokens=2, cost_usd=0.5)
+        assert summary_of(path).trust == "complete"
 
 
 @pytest.mark.parametrize(("without", "trust"), [((), "complete"), ((0,), "partial"), ((1,), "partial")])

@@ -53,6 +53,55 @@ def test_spans_are_a_run_with_its_agent_calls_tokens_and_outcome(tmp_path: Path,
     assert run.success is (None if "children" in record else True)
 
 
+def test_events_of_honeyhive_name_their_kind_and_their_session(tmp_path: Path) -> None:
+    def event(number: int, kind: str, name: str, given: Any, said: Any, **more: Any) -> JsonObject:
+        place = {"event_id": str(number), "session_id": "s-1", "parent_id": "1" if number > 1 else None}
+        times = {"start_time": 1772359200000 + number, "end_time": 1772359200000 + number + 1}
+        return {**place, **times, "event_type": kind, "event_name": name, "inputs": given, "outputs": said, **more}
+
+    asked = {"role": "user", "content": "Is order 17 paid?"}
+    call = {"id": "c1", "function": {"name": "look_up", "arguments": '{"order": 17}'}}
+    said = [{"role": "assistant", "content": "", "tool_calls": [call]}, {"role": "assistant", "content": "It is paid."}]
+    about = {"config": {"model": "model-a"}, "metadata": {"prompt_tokens": 30, "completion_tokens": 5}}
+    history = [asked, said[0], {"role": "tool", "tool_call_id": "c1", "content": "paid"}]
+    events = [
+        event(1, "session", "desk", {"query": "Is order 17 paid?"}, {"result": "It is paid."}),
+        event(2, "model", "chat", {"chat_history": [asked]}, said[0], **about),
+        event(3, "tool", "look_up", {"order": 17}, "paid"),
+        event(4, "model", "chat", {"chat_history": history}, said[1], **about),
+    ]
+    (run,) = trajectories(written(tmp_path, *events))
+    assert (run.task, run.final_answer, calls_of(run)) == (
+        asked["content"],
+        "It is paid.",
+        [("look_up", {"order": 17}, "paid")],
+    )
+    assert (run.usage, run.agents[0].model) == (Usage(input_tokens=60, output_tokens=10), "model-a")
+
+
+def test_a_trace_of_galileo_has_spans_and_their_metrics(tmp_path: Path) -> None:
+    asked = {"role": "user", "content": "Is order 17 paid?"}
+    call = {"id": "c1", "function": {"name": "look_up", "arguments": '{"order": 17}'}}
+    answers = [
+        {"role": "assistant", "content": "", "tool_calls": [call]},
+        {"role": "assistant", "content": "It is paid."},
+    ]
+    metrics = {"num_input_tokens": 30, "num_output_tokens": 5}
+    models = [
+        {"type": "llm", "input": [asked], "output": said, "model": "model-a", "metrics": metrics} for said in answers
+    ]
+    tool = {"type": "tool", "name": "look_up", "input": '{"order": 17}', "output": "paid"}
+    spans = [{**span, "id": str(n)} for n, span in enumerate((models[0], tool, models[1]))]
+    trace = {"id": "t", "type": "trace", "input": asked["content"], "output": "It is paid.", "spans": spans}
+    (run,) = trajectories(written(tmp_path, trace))
+    assert (run.task, run.final_answer, calls_of(run)) == (
+        asked["content"],
+        "It is paid.",
+        [("look_up", {"order": 17}, "paid")],
+    )
+    assert run.usage == Usage(input_tokens=60, output_tokens=10)
+
+
 def test_spans_on_lines_are_one_run_if_they_name_no_trace(tmp_path: Path) -> None:
     path = tmp_path / "trace.jsonl"
     path.write_bytes(b"\n".join(map(orjson.dumps, SPANS)))

@@ -1,0 +1,109 @@
+"""Logs of benchmarks and research agents: AWorld, DevAI, MiroFlow, Mobile-Agent-E, MINT and WebVoyager."""
+
+from pathlib import Path
+
+import orjson
+import pytest
+
+from evaluation_assets.core.traces.trajectories.model import JsonObject, Usage
+from evaluation_assets_tests.core.traces.formats.readers.summaries import calls_and_errors, summary_of, written
+from evaluation_assets_tests.core.traces.formats.reading import FIXTURES, calls_of, records_of, trajectories
+
+AWORLD, DEVAI, MIROFLOW, MOBILE = (
+    FIXTURES / "aworld" / "trajectories.jsonl",
+    FIXTURES / "devai" / "trajectory.json",
+    FIXTURES / "miroflow" / "task_order-17.json",
+    FIXTURES / "mobile_agent" / "steps.json",
+)
+(RECORD,) = records_of(AWORLD)
+STEPS: list[JsonObject] = orjson.loads(RECORD["trajectory"])
+LOOK_UP = [("look_up", {"order": 17}, "paid")]
+PAID = "Order 17 is paid."
+
+
+@pytest.mark.parametrize("path", [AWORLD, DEVAI, MIROFLOW, MOBILE])
+def test_nothing_is_amiss(path: Path) -> None:
+    assert summary_of(path).trust == "complete"
+
+
+def test_a_trajectory_of_aworld_has_the_action_of_its_last_step(tmp_path: Path) -> None:
+    steps = tmp_path / "steps.json"
+    steps.write_bytes(orjson.dumps(STEPS))
+    printed = tmp_path / "trajectory.log"
+    printed.write_text(f"{RECORD!r}\n{ {**RECORD, 'task_id': 'order-18'}!r}\n", "utf-8")
+    runs = [run for path in (AWORLD, steps, printed) for run in trajectories(path)]
+    assert [run.task_id for run in runs] == ["order-17", "order-17", "order-17", "order-18"]
+    for run in runs:
+        assert (calls_of(run), run.task, run.final_answer) == (LOOK_UP, "Is order 17 paid?", PAID)
+        assert [(agent.id, agent.description) for agent in run.agents] == [("desk", "Help with orders.")]
+
+
+def test_states_without_messages_have_the_results_of_the_actions(tmp_path: Path) -> None:
+    result = {"tool_call_id": "c1", "content": "offline", "success": False}
+    given = [{"content": "Is order 17 paid?"}, {"content": "", "action_result": [result]}]
+    steps = [{**step, "state": {"input": one, "messages": []}} for step, one in zip(STEPS, given, strict=True)]
+    (run,) = trajectories(written(tmp_path, {"task_id": "order-17", "trajectory": steps}))
+    assert calls_and_errors(run) == [('{"order":17}', "offline")]
+    assert (run.task, run.final_answer) == ("Is order 17 paid?", PAID)
+
+
+def test_steps_of_aworld_that_are_missing_are_told(tmp_path: Path) -> None:
+    later = {**STEPS[1], "meta": {**STEPS[1]["meta"], "step": 9}}
+    summary = summary_of(written(tmp_path, {"trajectory": [STEPS[0], later]}))
+    assert summary.gaps == ("9 steps stated by the source, 2 read",)
+
+
+def test_a_step_of_devai_has_its_own_tokens_and_cost() -> None:
+    (run,) = trajectories(DEVAI)
+    assert calls_of(run) == [("action", {"action": "Running command: grep 17 orders.txt"}, "17 paid")]
+    assert (run.task, run.final_answer) == ("Is order 17 paid?", PAID)
+    assert run.usage == Usage(input_tokens=30, output_tokens=10, cost_usd=0.02)
+
+
+def test_a_log_of_miroflow_has_its_calls_and_its_verdict() -> None:
+    (run,) = trajectories(MIROFLOW)
+    assert calls_of(run) == LOOK_UP
+    assert (run.task_id, run.task, run.final_answer) == ("order-17", "Is order 17 paid?", "yes")
+    assert (run.success, run.reference_answer) == (True, "yes")
+
+
+def test_sessions_of_sub_agents_of_miroflow_are_missing(tmp_path: Path) -> None:
+    (record,) = records_of(MIROFLOW)
+    sessions = {"agent-browsing_1": record["main_agent_message_history"]}
+    summary = summary_of(written(tmp_path, {**record, "sub_agent_message_history_sessions": sessions}))
+    assert (summary.trajectories, summary.gaps) == (1, ("1 sub-agent session stated by the source, 0 read",))
+
+
+def test_an_action_of_mobile_agent_failed_if_another_agent_says_so(tmp_path: Path) -> None:
+    steps = [{**step, "raw_response": "..."} for step in records_of(MOBILE)]
+    for path in (MOBILE, written(tmp_path, *steps)):
+        (run,) = trajectories(path)
+        assert calls_and_errors(run) == [('{"app_name":"Shop"}', "Nothing is shown.")]
+        assert (run.task_id, run.task, run.format) == ("order-17", "Is order 17 paid?", "mobile_agent")
+        assert [agent.id for agent in run.agents] == ["manager", "operator"]
+
+
+def test_an_action_of_webvoyager_gives_the_answer(tmp_path: Path) -> None:
+    said = ["Thought: I look it up.\nAction: Click [2]", f"Thought: I see it.\nAction: ANSWER; {PAID}"]
+    messages = [
+        {"role": "user", "content": "Is order 17 paid?"}, {"role": "assistant", "content": said[0]},
+        {"role": "user", "content": "Observation: a page"}, {"role": "assistant", "content": said[1]},
+    ]  # fmt: skip
+    (run,) = trajectories(written(tmp_path, {"messages": messages}))
+    assert (run.final_answer, run.flags) == (PAID, ())
+    assert calls_of(run)[-1][:2] == ("ANSWER", {"answer": PAID})
+
+
+def test_tokens_may_be_in_a_counter(tmp_path: Path) -> None:
+    history = [{"role": "user", "content": "Is order 17 paid?"}, {"role": "assistant", "content": PAID}]
+    counter = {"prompt_tokens": 50, "completion_tokens": 9, "total_tokens": 59}
+    (run,) = trajectories(written(tmp_path, {"state": {"history": history, "token_counter": counter}}))
+    assert run.usage == Usage(input_tokens=50, output_tokens=9)
+
+
+def test_results_that_users_tell_of_calls_in_prose_are_a_doubt(tmp_path: Path) -> None:
+    """As AutoCodeRover has them: another model makes the calls of what the agent wrote."""
+    said = [("user", "Is order 17 paid?"), ("assistant", "I would look up the order."),
+            ("user", 'Result of look_up("17"):\npaid'), ("assistant", PAID)]  # fmt: skip
+    messages = [{"role": role, "content": text} for role, text in said]
+    assert summary_of(written(tmp_path, {"messages": messages})).trust == "doubtful"
