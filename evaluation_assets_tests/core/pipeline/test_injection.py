@@ -151,8 +151,14 @@ def test_no_score_of_the_embedded_judge_rises_for_a_fault_or_moves_for_a_control
 def test_a_judge_is_asked_what_it_is_asked_about_in_a_run(pairs: Pairs) -> None:
     ask = partial(judge_pairs, pairs=pairs, rubrics=load_rubrics(), types=shipped_tool_types())
     asked: dict[tuple[Level, ...], int] = {}
-    for levels in (("clip", "trajectory", "answer"), ("clip",), ("trajectory",), ("answer",)):
-        selection = Selection(levels=frozenset[Level](levels))
+    selections: tuple[tuple[Level, ...], ...] = (
+        ("clip", "trajectory", "answer"),
+        ("clip",),
+        ("trajectory",),
+        ("answer",),
+    )
+    for levels in selections:
+        selection = Selection(levels=frozenset(levels))
         steps: list[None] = []
         noticed = answer_of(RulesJudge(selection=selection), ask, Budget(), lambda steps=steps: steps.append(None))
         asked[asked_about_runs(selection)] = len(steps)
