@@ -79,7 +79,7 @@ class Evidence:
     def written_words(self) -> list[frozenset[str]]:
         """Words the agent wrote in each step: reasoning, arguments, messages without courtesies."""
         piece = self.trajectory.piece
-        said = (without_courtesies(piece(step.message)) for step in self.steps)
+        said = (without_courtesies(piece(step.message).replace(self.answer, self.said)) for step in self.steps)
         return [
             words(piece(step.thought)) | words(self.query_of(step)) | words(message)
             for step, message in zip(self.steps, said, strict=True)

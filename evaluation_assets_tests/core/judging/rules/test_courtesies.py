@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -10,9 +11,11 @@ from hypothesis import strategies as st
 from evaluation_assets.core.intake.clips.segmentation import clips_of
 from evaluation_assets.core.judging.judge import judge_chains
 from evaluation_assets.core.judging.rubrics.model import load_rubrics
+from evaluation_assets.core.judging.rules.evidence import Evidence
 from evaluation_assets.core.judging.rules.judge import RulesJudge
 from evaluation_assets.core.judging.session_subjects import session_chain
 from evaluation_assets.core.judging.subjects import category_chain, clip_chain, trajectory_chain
+from evaluation_assets.core.traces.formats.transcript import Asked, Said, written
 from evaluation_assets.core.traces.trajectories.model import Trajectory
 from evaluation_assets_tests.core.making import answer, call, result, trajectory
 from evaluation_assets_tests.core.sections.sessions import making
@@ -103,6 +106,12 @@ def test_an_answer_of_nothing_but_courtesies_has_no_words_to_trace() -> None:
     polite = scores(of_one_task("The capital is Paris", "You're welcome! Have a great day!", None))
     assert polite["trajectory", "trajectory", "reasoning_coherence"] is None
     assert polite["trajectory", "trajectory", "problem_resolution"] == 0.8, "there is an answer"
+
+
+def test_a_courtesy_in_an_answer_that_a_message_ends_with_is_nothing_that_the_agent_wrote() -> None:
+    text, turns = written([Asked(text="Which?"), Said(message="I looked.\n<answer>Gladly! Alpha is.</answer>")])
+    run = Trajectory(id="r", task_id="r", format="made", task="Which?", text=text, turns=turns)
+    assert Evidence(replace(run, final_answer="Gladly! Alpha is.")).written_words == [{"looked", "answer", "alpha"}]
 
 
 def test_a_courtesy_may_be_the_right_answer() -> None:
