@@ -30,7 +30,7 @@ from evaluation_assets.core.judging.rubrics.model import load_rubrics
 from evaluation_assets.core.lake.stored import published
 from evaluation_assets.core.pipeline.injection import (
     Pairs,
-    asks_about_runs,
+    asked_about_runs,
     by_findings,
     chosen_runs,
     judge_pairs,
@@ -123,7 +123,8 @@ def inject(
 
     def measured() -> Iterator[tuple[dict[str, str], list[tuple[Operator, Noticed]]]]:
         for judge in judges:
-            yield {"by": "judge", "judge": judge.name}, answered(judge, ask, budget, len(pairs.trajectories()))
+            asked = len(asked_about_runs(judge.selection)) * len(pairs.trajectories())
+            yield {"by": "judge", "judge": judge.name}, answered(judge, ask, budget, asked)
         for by, noticed in by_findings(pairs).items():
             yield {"by": by}, noticed
 
@@ -139,18 +140,16 @@ def inject(
 
 
 def _chosen(panel: Panel, names: Sequence[str]) -> Panel:
-    """The panel of the judges to measure, each asked about all runs, and about clips alone where it is asked them."""
+    """The panel of the judges to measure, each asked about all runs and their clips, as far as it is asked them."""
     has_embedded = any(judge.name == EMBEDDED for judge in panel.judges)
     judges = []
     for name in dict.fromkeys(names or (EMBEDDED,)):
         judge = _RULES if name == EMBEDDED and not has_embedded else judge_named(panel, name)
         if judge.provider == RECORDED:
             refuse(f"judge {name} is recorded; it has no verdicts on damaged runs")
-        if not asks_about_runs(judge.selection):
+        if not asked_about_runs(judge.selection):
             refuse(f"judge {name} is asked neither about clips nor about whole runs; it gives runs no score")
-        levels = judge.levels
-        if not judge.selection.is_quick:
-            levels = ("clip",) if "clip" in judge.selection.levels else ("trajectory",)
+        levels = judge.levels if judge.selection.is_quick else asked_about_runs(judge.selection)
         preset = judge.preset if judge.selection.is_quick else None
         judges.append(judge.model_copy(update={"sample": None, "levels": levels, "preset": preset}))
     return panel.of_judges(judges)

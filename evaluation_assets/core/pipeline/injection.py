@@ -9,7 +9,7 @@ from evaluation_assets.core.intake.clips.segmentation import clips_of
 from evaluation_assets.core.intake.clips.tool_types import ToolTypes
 from evaluation_assets.core.judging.asking import Step, judge_all
 from evaluation_assets.core.judging.judge import Judge, Judgement
-from evaluation_assets.core.judging.rubrics.model import Rubrics
+from evaluation_assets.core.judging.rubrics.model import Level, Rubrics
 from evaluation_assets.core.judging.selection import Selection
 from evaluation_assets.core.judging.subjects import Chain, clip_chain, trajectory_chain
 from evaluation_assets.core.scoring.discrimination import Noticed
@@ -63,69 +63,90 @@ def chosen_runs(runs: Iterable[Trajectory], most: int, seed: int) -> list[Trajec
 
 @dataclass(frozen=True, slots=True)
 class RunScore:
-    """The score of a run by one judge: the mean of its clips, else of the criteria of the whole run.
+    """The score of a run by one judge: `whole` from the criteria of the whole run.
 
     `clips` are the scores by the start and end of each clip; `wrong` the clips that a quick judge named.
     """
 
-    score: float | None
-    clips: Mapping[Span, float]
+    whole: float | None = None
+    clips: Mapping[Span, float] = field(default_factory=dict)
     wrong: frozenset[Span] | None = None
+
+
+_LEVELS: tuple[Level, ...] = ("clip", "trajectory")
 
 
 async def judge_pairs(
     ready: Judge, step: Step, pairs: Pairs, rubrics: Rubrics, types: ToolTypes
 ) -> list[tuple[Operator, Noticed]]:
-    """What an open judge makes of all pairs. It is asked about clips, or else about whole runs."""
-    chains = (_chain(ready.selection, trajectory, rubrics, types) for trajectory in pairs.trajectories())
-    judged = judge_all(ready, chains, step)
-    scores = {each[0].subject.trajectory.id: _score(each) async for each in judged if each}
+    """What an open judge makes of all pairs. It is asked about clips and whole runs, as far as it is asked them."""
+    runs = pairs.trajectories()
+    chains = (chain for trajectory in runs for chain in _chains(ready.selection, trajectory, rubrics, types))
+    scores: dict[str, RunScore] = {}
+    async for judgements in judge_all(ready, chains, step):
+        if judgements:
+            name = judgements[0].subject.trajectory.id
+            scores[name] = _score(judgements, scores.get(name, RunScore()))
     return list(judged_pairs(pairs.pairs, scores))
 
 
-def asks_about_runs(selection: Selection) -> bool:
-    """Whether a judge with this selection gives a run a score."""
-    return selection.is_quick or not selection.levels.isdisjoint({"clip", "trajectory"})
+def asked_about_runs(selection: Selection) -> tuple[Level, ...]:
+    """The levels at which a judge with this selection gives a run a score; none if it gives it none."""
+    return ("trajectory",) if selection.is_quick else tuple(level for level in _LEVELS if level in selection.levels)
 
 
-def _chain(selection: Selection, trajectory: Trajectory, rubrics: Rubrics, types: ToolTypes) -> Chain:
+def _chains(selection: Selection, trajectory: Trajectory, rubrics: Rubrics, types: ToolTypes) -> Iterator[Chain]:
     clips = clips_of(trajectory, types)
-    if "clip" in selection.levels and not selection.is_quick:
-        return clip_chain(trajectory, clips, rubrics)
-    whole = trajectory_chain(trajectory, clips, rubrics)
-    asked = Selection(levels=frozenset({"trajectory"}), is_quick=selection.is_quick)
-    return asked.chain(whole) or whole
+    for level in asked_about_runs(selection):
+        if level == "clip":
+            yield clip_chain(trajectory, clips, rubrics)
+            continue
+        whole = trajectory_chain(trajectory, clips, rubrics)
+        yield Selection(levels=frozenset({level}), is_quick=selection.is_quick).chain(whole) or whole
 
 
-def _score(judgements: Sequence[Judgement]) -> RunScore:
+def _score(judgements: Sequence[Judgement], known: RunScore) -> RunScore:
+    """What is known of a run, with what the judgements on its clips or on all of it say."""
     scores: dict[str, list[float]] = {}
-    wrong: frozenset[Span] | None = None
+    wrong, whole = known.wrong, known.whole
     spans: dict[str, Span] = {}
     for each in judgements:
         subject, verdict = each.subject, each.verdict
-        known = [score for score in verdict.scores.values() if score is not None]
-        if verdict.outcome == "scored" and known:
-            scores.setdefault(subject.name, []).append(fmean(known))
+        given = [score for score in verdict.scores.values() if score is not None]
+        if verdict.outcome == "scored" and given:
+            scores.setdefault(subject.name, []).append(fmean(given))
         if subject.level == "clip":
             spans[subject.name] = (subject.focus[0].start, subject.focus[0].end)
         if verdict.wrong_clips is not None:
             wrong = frozenset((clip.start, clip.end) for clip in subject.clips if clip.index in verdict.wrong_clips)
     means = {name: fmean(samples) for name, samples in scores.items()}
     clips = {spans[name]: mean for name, mean in means.items() if name in spans}
-    return RunScore(fmean(means.values()) if means else None, clips, wrong)
+    if means and not clips:
+        whole = fmean(means.values())
+    return RunScore(whole, {**known.clips, **clips}, wrong)
+
+
+def _scores(before: RunScore, after: RunScore) -> tuple[float, float] | None:
+    """The scores of both runs: of the whole runs, else the means of their clips; `None` where either has none.
+
+    The mean of its clips says little of a run from which some are missing: it rises where these were below it.
+    """
+    if before.whole is not None and after.whole is not None:
+        return before.whole, after.whole
+    if before.clips and after.clips:
+        return fmean(before.clips.values()), fmean(after.clips.values())
+    return None
 
 
 def judged_pairs(pairs: Sequence[Pair], scores: Mapping[str, RunScore]) -> Iterator[tuple[Operator, Noticed]]:
     """What a judge made of each pair that it scored both runs of."""
     for pair in pairs:
         before, after = scores.get(pair.original.id), scores.get(pair.changed.id)
-        if before is None or after is None or before.score is None or after.score is None:
+        if before is None or after is None or (compared := _scores(before, after)) is None:
             continue
         is_found = None if pair.operator.is_control else _is_found(pair, before, after)
-        yield (
-            pair.operator,
-            Noticed(cluster=pair.original.task_id, before=before.score, after=after.score, is_found=is_found),
-        )
+        was, now = compared
+        yield pair.operator, Noticed(cluster=pair.original.task_id, before=was, after=now, is_found=is_found)
 
 
 def _is_found(pair: Pair, before: RunScore, after: RunScore) -> bool | None:

@@ -8,11 +8,13 @@ import pytest
 
 from evaluation_assets.core.intake.clips.tool_types import shipped_tool_types
 from evaluation_assets.core.judging.asking import answer_of
-from evaluation_assets.core.judging.rubrics.model import load_rubrics
+from evaluation_assets.core.judging.rubrics.model import Level, load_rubrics
 from evaluation_assets.core.judging.rules.judge import RulesJudge
+from evaluation_assets.core.judging.selection import Selection
 from evaluation_assets.core.models.budget import Budget
 from evaluation_assets.core.pipeline.injection import (
     Pairs,
+    asked_about_runs,
     by_findings,
     chosen_runs,
     detected_pairs,
@@ -129,6 +131,41 @@ def test_the_embedded_judge_notices_errors_and_no_order_of_keys(pairs: Pairs) ->
     assert "    cut_off_at_user          0  fits none of 10 runs" in lines
     (missing,) = [each for each in figures(pairs, noticed) if each["operator"] == "cut_off_at_user"]
     assert missing["not_applicable"] == {"no later message of a user with a call after it": 10}
+
+
+def test_no_score_of_the_embedded_judge_rises_for_a_fault_or_moves_for_a_control(pairs: Pairs) -> None:
+    noticed = answer_of(
+        RulesJudge(), partial(judge_pairs, pairs=pairs, rubrics=load_rubrics(), types=shipped_tool_types()), Budget()
+    )
+    for name, operator in OPERATORS.items():
+        own = discrimination([each for planted, each in noticed if planted.name == name])
+        if own is not None:
+            assert own.rises.value == 0, name
+            assert not operator.is_control or own.falls.value == 0, name
+    for name in ("repeated_call", "cut_off_midway"):
+        own = discrimination([each for planted, each in noticed if planted.name == name])
+        assert own is not None
+        assert own.falls.value == 1, name
+
+
+def test_a_judge_is_asked_what_it_is_asked_about_in_a_run(pairs: Pairs) -> None:
+    ask = partial(judge_pairs, pairs=pairs, rubrics=load_rubrics(), types=shipped_tool_types())
+    asked: dict[tuple[Level, ...], int] = {}
+    selections: tuple[tuple[Level, ...], ...] = (
+        ("clip", "trajectory", "answer"),
+        ("clip",),
+        ("trajectory",),
+        ("answer",),
+    )
+    for levels in selections:
+        selection = Selection(levels=frozenset(levels))
+        steps: list[None] = []
+        noticed = answer_of(RulesJudge(selection=selection), ask, Budget(), lambda steps=steps: steps.append(None))
+        asked[asked_about_runs(selection)] = len(steps)
+        has_place = any(each.is_found is not None for _, each in noticed)
+        assert (len(noticed) > 0, has_place) == (levels[0] != "answer", "clip" in levels)
+    runs = len(pairs.trajectories())
+    assert asked == {("clip", "trajectory"): 2 * runs, ("clip",): runs, ("trajectory",): runs, (): 0}
 
 
 def test_the_process_score_from_findings_falls_for_faults_and_for_no_control(pairs: Pairs) -> None:

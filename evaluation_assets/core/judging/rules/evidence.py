@@ -9,7 +9,10 @@ from itertools import chain
 
 from evaluation_assets.core.judging.rules.neighbours import following, last_same
 from evaluation_assets.core.judging.rules.seen_addresses import SeenAddresses
+from evaluation_assets.core.sections.findings.detectors.cut_off import DETECTOR as CUT_OFF_DETECTOR
+from evaluation_assets.core.sections.findings.evidence.course import Course
 from evaluation_assets.core.suites.calls import CUT_OFF
+from evaluation_assets.core.suites.courtesies import without_courtesies
 from evaluation_assets.core.text.python_source import parsed_module
 from evaluation_assets.core.traces.trajectories.calls import CallKey, call_key
 from evaluation_assets.core.traces.trajectories.growing_words import GrowingWords
@@ -74,10 +77,12 @@ class Evidence:
 
     @cached_property
     def written_words(self) -> list[frozenset[str]]:
-        """Words the agent wrote in each step: reasoning, arguments, messages."""
+        """Words the agent wrote in each step: reasoning, arguments, messages without courtesies."""
         piece = self.trajectory.piece
+        said = (without_courtesies(piece(step.message).replace(self.answer, self.said)) for step in self.steps)
         return [
-            words(piece(step.thought)) | words(self.query_of(step)) | words(piece(step.message)) for step in self.steps
+            words(piece(step.thought)) | words(self.query_of(step)) | words(message)
+            for step, message in zip(self.steps, said, strict=True)
         ]
 
     @cached_property
@@ -94,7 +99,7 @@ class Evidence:
     @cached_property
     def uses(self) -> list["Use"]:
         """For each step, what the agent wrote after it; the answer comes after all steps."""
-        later = GrowingWords(words(self.answer))
+        later = GrowingWords(words(self.said))
         uses: list[Use] = []
         for new, written in zip(reversed(self.new_words), reversed(self.written_words), strict=True):
             uses.append(Use(len(new & later.all), are_written_in(new, later.scripts)))
@@ -148,15 +153,20 @@ class Evidence:
         asked = {url for call in self.calls if (url := call.visited_url) is not None}
         return SeenAddresses(asked, [self.trajectory.task, *map(self.result_of, self.steps)])
 
-    @property
+    @cached_property
     def answer(self) -> str:
-        """The final answer; of a dialogue the last thing an agent said. Empty when there is none."""
+        """The final answer; of a dialogue that is not cut off, the last thing an agent said. Empty if there is none."""
         return (self.trajectory.final_answer or self._last_said or "").strip()
+
+    @cached_property
+    def said(self) -> str:
+        """The answer without courtesies, whose words and figures would count for or against what it says."""
+        return without_courtesies(self.answer)
 
     @property
     def _last_said(self) -> str | None:
         turns = self.trajectory.turns
-        if len(turns) < 2:
+        if len(turns) < 2 or any(CUT_OFF_DETECTOR.detect(Course(self.trajectory))):
             return None
         responses = [each.response for turn in turns for each in turn.interactions if each.response]
         return responses[-1] if responses else None
@@ -169,7 +179,7 @@ class Evidence:
     @cached_property
     def figures(self) -> frozenset[str]:
         """Numbers in the answer."""
-        return _figures(self.answer)
+        return _figures(self.said)
 
     @cached_property
     def known_figures(self) -> int:
@@ -192,7 +202,7 @@ class Evidence:
     @property
     def answer_is_comparable(self) -> bool:
         """Whether the answer is in a script that results or reasoning are written in."""
-        return are_comparable(words(self.answer), self.found_words)
+        return are_comparable(words(self.said), self.found_words)
 
     @cached_property
     def answer_words_seen(self) -> float | None:
@@ -202,7 +212,7 @@ class Evidence:
         """
         if not self.answer_is_comparable:
             return None
-        return comparable_share(words(self.answer), self.found_words | words(self.trajectory.task))
+        return comparable_share(words(self.said), self.found_words | words(self.trajectory.task))
 
     @property
     def last_failure_open(self) -> bool:

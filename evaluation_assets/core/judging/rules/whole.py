@@ -5,6 +5,7 @@ from typing import Literal
 
 from evaluation_assets.core.judging.rules.evidence import Evidence, is_cut_off
 from evaluation_assets.core.judging.rules.findings import Finding, points_for
+from evaluation_assets.core.suites.courtesies import without_courtesies
 from evaluation_assets.core.traces.trajectories.model import Trajectory
 from evaluation_assets.core.traces.trajectories.words import are_comparable, words
 
@@ -44,17 +45,17 @@ def completion(trajectory: Trajectory, answer: str) -> Finding:
     The recorded outcome is no evidence here: judges never see it, so that they can be measured against it. Declining is
     none either, because some tasks have to be declined.
     """
-    reference = trajectory.reference_answer
+    reference, said = trajectory.reference_answer, without_courtesies(answer)
     if reference is None:
-        seen = _unfinished(trajectory, answer) or _gave_up(answer) or _nothing_seen()
+        seen = _unfinished(trajectory, answer) or _gave_up(said) or _nothing_seen()
         return Finding(None, f"{seen.reason}; success cannot be seen without a reference answer")
-    likeness = _likeness_to_reference(answer, reference)
+    likeness = _likeness_to_reference(answer, said, reference)
     right = None if likeness is None else Finding(9, f"the answer {likeness} the reference")
     return (
         _unfinished(trajectory, answer)
         or right
-        or _gave_up(answer)
-        or _has_nothing_of(reference, answer)
+        or _gave_up(said)
+        or _has_nothing_of(reference, said)
         or _nothing_seen()
     )
 
@@ -67,13 +68,13 @@ def _unfinished(trajectory: Trajectory, answer: str) -> Finding | None:
     return None
 
 
-def _gave_up(answer: str) -> Finding | None:
-    said = _GAVE_UP.search(answer[:600])
-    return None if said is None else Finding(2, f"the answer says that the task was not done: {said.group()!r}")
+def _gave_up(said: str) -> Finding | None:
+    gave_up = _GAVE_UP.search(said[:600])
+    return None if gave_up is None else Finding(2, f"the answer says that the task was not done: {gave_up.group()!r}")
 
 
-def _has_nothing_of(reference: str, answer: str) -> Finding | None:
-    wanted, given = words(reference) - _SAID_WITHOUT_THE_WORD, words(answer)
+def _has_nothing_of(reference: str, said: str) -> Finding | None:
+    wanted, given = words(reference) - _SAID_WITHOUT_THE_WORD, words(said)
     is_short = len(reference.split()) <= _SHORT_REFERENCE
     if wanted and is_short and not wanted & given and are_comparable(wanted, given):
         return Finding(1, "the answer has no word of the reference")
@@ -90,7 +91,7 @@ def response_quality(whole: Evidence) -> Finding:
         return Finding(0, "there is no answer")
     if re.search(r"</?(?:think|result|execute_tools|answer|tool_call)\b", whole.answer):
         return Finding(3, "the answer holds leftovers of tool or reasoning tags")
-    if not are_comparable(words(whole.answer), words(whole.trajectory.task)):
+    if not are_comparable(words(whole.said), words(whole.trajectory.task)):
         return Finding(None, "the answer is in another script than the task; whether that is wanted was not judged")
     return Finding(7, "there is an answer without leftovers; its wording was not judged")
 
@@ -137,20 +138,24 @@ def agreement_with_reference(whole: Evidence) -> Finding:
         return Finding(None, "there is no reference answer")
     if not whole.answer:
         return Finding(0, "there is no answer")
-    likeness = _likeness_to_reference(whole.answer, reference)
+    likeness = _likeness_to_reference(whole.answer, whole.said, reference)
     if likeness is None:
-        if not are_comparable(words(reference), words(whole.answer)):
+        if not are_comparable(words(reference), words(whole.said)):
             return Finding(None, "the answer is in another script than the reference")
         return Finding(1, "the reference does not occur in the answer")
     return Finding(10 if likeness == "equals" else 9, f"the answer {likeness} the reference")
 
 
-def _likeness_to_reference(answer: str, reference: str) -> Literal["equals", "contains"] | None:
-    """Compared exactly and then without case, signs and spaces. Short lines of a reference are answers of their own."""
+def _likeness_to_reference(answer: str, said: str, reference: str) -> Literal["equals", "contains"] | None:
+    """Compared exactly and then without case, signs and spaces. Short lines of a reference are answers of their own.
+
+    What is `said` is the answer without courtesies; but a courtesy may be what the reference wants.
+    """
     lines = [line for line in reference.splitlines() if line.strip()]
     are_short = all(len(line.split()) <= _SHORT_REFERENCE for line in lines)
-    given, accepted = _normal(answer), list(map(_normal, lines if are_short else [reference]))
-    if given in accepted:
+    accepted = list(map(_normal, lines if are_short else [reference]))
+    given = _normal(said or answer)
+    if given in accepted or _normal(answer) in accepted:
         return "equals"
     found = (re.search(rf"(?<!\w){re.escape(wanted)}(?!\w)", given) for wanted in accepted if wanted)
     return "contains" if any(found) else None
@@ -166,10 +171,10 @@ def conciseness(whole: Evidence) -> Finding:
     """Length of the answer, and how much of it says the same again."""
     if not whole.answer:
         return Finding(None, "there is no answer")
-    lines = [line.strip() for line in whole.answer.splitlines() if line.strip()]
+    lines = [line.strip() for line in whole.said.splitlines() if line.strip()]
     repeated = len(lines) - len(set(lines))
     if repeated > len(lines) / 3:
         return Finding(1, f"{repeated} of {len(lines)} lines of the answer are repeats")
-    length = len(whole.answer)
+    length = len(whole.said)
     points = 3 if length > 6000 else 6 if length > 2000 else 8
-    return Finding(points, f"the answer has {length} characters")
+    return Finding(points, f"the answer has {length} characters beside courtesies")

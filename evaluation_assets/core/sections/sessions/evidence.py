@@ -15,6 +15,7 @@ from evaluation_assets.core.sections.sessions.repetition import Repetition, repe
 from evaluation_assets.core.sections.sessions.similarity import Similarity
 from evaluation_assets.core.sections.sessions.tool_chain import ToolChain, tool_chain
 from evaluation_assets.core.sections.sessions.tool_validation import ToolIssue, tool_issues
+from evaluation_assets.core.suites.courtesies import without_courtesies
 from evaluation_assets.core.system.by_key import by_key
 from evaluation_assets.core.traces.trajectories.model import Trajectory
 
@@ -129,7 +130,7 @@ class SessionEvidence:
     def declines(self, message: str) -> bool:
         """Whether a message of an agent declines to do what was asked. A turn's response is often its last message."""
         if message not in self._declines:
-            self._declines[message] = is_refusal(message)
+            self._declines[message] = is_refusal(without_courtesies(message))
         return self._declines[message]
 
     def response(self, turn: int) -> str:

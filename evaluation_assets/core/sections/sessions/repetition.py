@@ -7,6 +7,7 @@ from itertools import groupby
 from typing import Literal, TypeVar
 
 from evaluation_assets.core.sections.sessions.interactions import SessionInteraction, interactions_of
+from evaluation_assets.core.suites.courtesies import without_courtesies
 from evaluation_assets.core.traces.trajectories.calls import CallKey, call_key
 from evaluation_assets.core.traces.trajectories.model import Step, Trajectory
 from evaluation_assets.core.traces.trajectories.words import words
@@ -98,7 +99,7 @@ def _repetition(same: Sequence[tuple[SessionInteraction, int, Step]]) -> Repetit
 def _messages(parts: Sequence[SessionInteraction]) -> list[Repetition]:
     said: dict[tuple[str, str], list[int]] = {}
     for part in parts:
-        line = " ".join(part.messages.casefold().split())
+        line = " ".join(without_courtesies(part.messages).casefold().split())
         if len(line) >= SHORTEST_MESSAGE:
             said.setdefault((part.agent_id, line), []).append(part.order)
     return [
@@ -130,7 +131,7 @@ def _without_news(stretch: Sequence[SessionInteraction]) -> list[tuple[int, int]
     seen: set[str] = set()
     still: list[tuple[int, bool]] = []
     for index, part in enumerate(stretch):
-        own = words(part.messages)
+        own = words(without_courtesies(part.messages))
         still.append((index, not brings_news(own, seen, NEWS)))
         seen |= own
     runs = ([index for index, _ in run] for is_still, run in groupby(still, lambda at: at[1]) if is_still)

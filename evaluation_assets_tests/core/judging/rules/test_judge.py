@@ -459,3 +459,12 @@ def test_the_answer_of_a_dialogue_is_what_was_said_last() -> None:
     dialogue = Trajectory(id="d", task_id="d", format="made", task="Book it.", text=text, turns=turns)
     assert Evidence(dialogue).answer == "It is booked."
     assert Evidence(replace(dialogue, turns=turns[:1])).answer == ""
+
+
+def test_what_was_said_before_a_dialogue_was_cut_off_is_no_answer() -> None:
+    events = [Asked(text="Book it."), Said(message="Which day?"), Asked(text="Monday."), Said(message="It is booked.")]
+    text, turns = written([*events, Asked(text="Cancel it again, please.")])
+    dialogue = Trajectory(id="d", task_id="d", format="made", task="Book it.", text=text, turns=turns)
+    assert Evidence(dialogue).answer == ""
+    text, turns = written([*events, Asked(text="Thanks, that is all.")])
+    assert Evidence(replace(dialogue, text=text, turns=turns)).answer == "It is booked."

@@ -64,6 +64,15 @@ def test_a_message_three_times_is_a_loop_and_short_ones_do_not_count() -> None:
 YOURS, MINE = part("a", "Finish the report."), part("b", "Somebody else should.")
 
 
+def test_a_message_is_the_same_whatever_courtesies_are_around_it() -> None:
+    said = "Your order has been cancelled just now."
+    around = (said, f"Certainly! {said}", f"{said} Let me know if you need anything else.")
+    found = repetitions(session(*(turn("go", part("a", message)) for message in around)))
+    assert [each.places for each in found] == [(0, 1, 2)]
+    polite = "Is there anything else I can help you with?"
+    assert repetitions(session(*(turn("go", part("a", polite)) for _ in range(3)))) == []
+
+
 def test_two_agents_that_alternate_three_times_without_a_result_play_ping_pong() -> None:
     assert kinds(YOURS, MINE, YOURS, MINE, YOURS, MINE) == ["ping_pong"]
     assert kinds(YOURS, MINE, YOURS, MINE, YOURS) == []

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 from evaluation_assets.core.sections.findings.detector import Detected, Detector
 from evaluation_assets.core.sections.findings.evidence.course import Course, Message, sentences
-from evaluation_assets.core.sections.findings.evidence.cues import cues, without
+from evaluation_assets.core.sections.findings.evidence.cues import cues
 from evaluation_assets.core.sections.findings.evidence.effects import ends_run
+from evaluation_assets.core.suites.courtesies import without_courtesies
 
 _LAST = 2
 """Sentences at the end of a message. What is promised further up is done in the message itself."""
@@ -29,7 +30,7 @@ def _detect(course: Course) -> Iterator[Detected]:
 
 def _of_message(message: Message) -> Iterator[Detected]:
     last = list(sentences(message.text))[-_LAST:]
-    if not last or cues("condition").matches(without("courtesy", message.text[last[0][0] :])):
+    if not last or cues("condition").matches(without_courtesies(message.text[last[0][0] :])):
         return
     for start, end in last:
         if end - start <= _LONGEST and cues("promise").matches(message.text[start:end]):
@@ -37,4 +38,4 @@ def _of_message(message: Message) -> Iterator[Detected]:
             return
 
 
-DETECTOR = Detector(name="promises", version="4", kinds=("unkept_promise",), detect=_detect)
+DETECTOR = Detector(name="promises", version="5", kinds=("unkept_promise",), detect=_detect)

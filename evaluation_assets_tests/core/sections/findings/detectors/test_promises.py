@@ -60,6 +60,7 @@ def test_who_hands_the_user_over_has_kept_it() -> None:
     "offer",
     [
         "If you have any other questions, let me know!",
+        "If you have any other questions, please let me know!",
         "Is there anything else I can help you with?",
         "Wenn Sie noch Fragen haben, melden Sie sich.",
         "如果您还有其他问题，请告诉我。",
@@ -69,6 +70,7 @@ def test_an_offer_of_more_help_is_no_condition(offer: str) -> None:
     promise = "I will now send you a confirmation."
     expected = [("unkept_promise", promise)]
     assert found(DETECTOR, run(asked("Cancel it.", READ, answer=f"{offer} {promise}"))) == expected
+    assert found(DETECTOR, run(asked("Cancel it.", READ, answer=f"{promise} {offer}"))) == expected
     asking = f"If you confirm this, I will cancel it. {offer}"
     assert found(DETECTOR, run(asked("Cancel it.", READ, answer=asking))) == []
 
