@@ -22,7 +22,7 @@ _REMEMBERED = 2048
 _SENTENCE_END = re.compile(
     r"[.!?…:*)\]\"”。！？\n<](?:(?<=[。！？\n])|(?<=<)/?\w{1,20}>|(?<![。！？\n<])(?<!\b(?:Mr|Ms|Dr)\.)(?<!\bMrs\.)\s+)"
 )
-"""Ends of sentences and lines, and tags, which some agents put around an answer. Few characters begin one: that is fast."""
+"""Ends of sentences and lines, and tags that agents put around an answer. Few characters begin one: so it is fast."""
 
 _NAME = r"(?: (?-i:[A-ZÀ-ÞА-Я])[\w'-]+\.?){1,3}"
 _CALLED = re.compile(rf",{_NAME}(?=\W*$)")
