@@ -5,9 +5,9 @@ says something.
 """
 
 import re
+from collections import deque
 from collections.abc import Iterator
-from functools import cache
-from itertools import chain
+from functools import cache, lru_cache
 from typing import Any
 
 from evaluation_assets.core.text.pattern_sets import RequiredTexts
@@ -16,34 +16,60 @@ from evaluation_assets.core.text.shipped_yaml import shipped_yaml
 _LONGEST = 250
 """Characters of a sentence that may be nothing but polite."""
 
-_SENTENCE_END = re.compile(r"(?<=[.!?…:*)\]\"”])(?<!\b(?:Mr|Ms|Dr)\.)(?<!\bMrs\.)\s+|(?<=[。！？])|\n|</?\w{1,20}>")
-"""Ends of sentences and lines, and tags, which some agents put around an answer."""
+_REMEMBERED = 2048
+"""Texts that are remembered without courtesies: what an agent said is read for its words, repetitions and refusals."""
+
+_SENTENCE_END = re.compile(
+    r"[.!?…:*)\]\"”。！？\n<](?:(?<=[。！？\n])|(?<=<)/?\w{1,20}>|(?<![。！？\n<])(?<!\b(?:Mr|Ms|Dr)\.)(?<!\bMrs\.)\s+)"
+)
+"""Ends of sentences and lines, and tags that agents put around an answer. Few characters begin one: so it is fast."""
 
 _NAME = r"(?: (?-i:[A-ZÀ-ÞА-Я])[\w'-]+\.?){1,3}"
 _CALLED = re.compile(rf",{_NAME}(?=\W*$)")
 _WORD = re.compile(r"[^\W_]+")
 
 
+@lru_cache(_REMEMBERED)
 def without_courtesies(text: str) -> str:
     """A text without the courtesies that it begins and ends with; empty if there is nothing else."""
-    plain = text.replace("\u2019", "'")
-    if not _required().in_any(plain):
-        return text
-    ends = chain.from_iterable(each.span() for each in _SENTENCE_END.finditer(plain))
-    bounds = [0, *ends, len(plain)]
-    pieces = zip(bounds[::2], bounds[1::2], strict=True)
-    sentences = [(start, end) for start, end in pieces if plain[start:end].strip()]
-    first, last = 0, len(sentences)
-    while first < last and _is_courtesy(plain[slice(*sentences[first])].strip()):
-        first += 1
-    while first < last and _is_courtesy(plain[slice(*sentences[last - 1])].strip()):
-        last -= 1
-    if last - first == len(sentences):
-        return text
-    return text[sentences[first][0] : sentences[last - 1][1]].strip() if first < last else ""
+    start: int | None = None
+    is_shorter = False
+    for first in _sentences(text, 0, len(text)):
+        if not _is_courtesy(text[slice(*first)]):
+            start = first[0]
+            break
+        is_shorter = True
+    if start is None:
+        return "" if is_shorter else text
+    end = len(text)
+    while (last := _last_sentence(text, start, end)) is not None:
+        if not _is_courtesy(text[slice(*last)]):
+            end = last[1]
+            break
+        end, is_shorter = last[0], True
+    return text[start:end].strip() if is_shorter else text
 
 
-def _is_courtesy(sentence: str) -> bool:
+def _sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Where sentences of a part of a text begin and end."""
+    for each in _SENTENCE_END.finditer(text, start, end):
+        stop = each.start() + (text[each.start()] != "<")
+        if text[start:stop].strip():
+            yield start, stop
+        start = each.end()
+    if text[start:end].strip():
+        yield start, end
+
+
+def _last_sentence(text: str, start: int, end: int) -> tuple[int, int] | None:
+    """The last sentence of a part of a text; `None` if it is too long to be a courtesy."""
+    begin = max(start, end - 2 * _LONGEST)
+    last = deque(_sentences(text, begin, end), 1)
+    return None if not last or last[0][0] == begin > start else last[0]
+
+
+def _is_courtesy(text: str) -> bool:
+    sentence = text.strip().replace("\u2019", "'")
     if len(sentence) > _LONGEST or sentence.endswith((":", "：")):
         return False
     sentence = _CALLED.sub("", sentence)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from evaluation_assets.core.sections.findings.detector import Detected, Detector
 from evaluation_assets.core.sections.findings.evidence.course import Course, Message, sentences
-from evaluation_assets.core.sections.findings.evidence.cues import cues
+from evaluation_assets.core.sections.findings.evidence.cues import cues, without
 from evaluation_assets.core.sections.findings.evidence.effects import ends_run
 from evaluation_assets.core.suites.courtesies import without_courtesies
 
@@ -30,7 +30,7 @@ def _detect(course: Course) -> Iterator[Detected]:
 
 def _of_message(message: Message) -> Iterator[Detected]:
     last = list(sentences(message.text))[-_LAST:]
-    if not last or cues("condition").matches(without_courtesies(message.text[last[0][0] :])):
+    if not last or cues("condition").matches(without("offer", without_courtesies(message.text[last[0][0] :]))):
         return
     for start, end in last:
         if end - start <= _LONGEST and cues("promise").matches(message.text[start:end]):
