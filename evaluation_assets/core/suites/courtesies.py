@@ -16,7 +16,7 @@ from evaluation_assets.core.text.shipped_yaml import shipped_yaml
 _LONGEST = 250
 """Characters of a sentence that may be nothing but polite."""
 
-_REMEMBERED = 2048
+_REMEMBERED = 256
 """Texts that are remembered without courtesies: what an agent said is read for its words, repetitions and refusals."""
 
 _SENTENCE_END = re.compile(
