@@ -9,6 +9,7 @@ import dagster as dg
 from evaluation_assets.core.lake.stored import Stream
 from evaluation_assets.core.pipeline.parts import Parts, announced, announcement, divide
 from evaluation_assets.defs.drop_run import DropRun
+from evaluation_assets.defs.evaluation_runs import free_runs
 from evaluation_assets.defs.names import JUDGE_PART, PART
 from evaluation_assets.defs.stage import Stage
 from evaluation_assets.defs.storage_outage import retry_after_outage
@@ -21,6 +22,9 @@ INTERVAL_SECONDS = 10
 
 _WAIT_SECONDS = 2.0
 """Between two looks at parts that other runs are at work on."""
+
+_PART, _PART_OF = "evaluation/part", "evaluation/part_of"
+"""Tags of a run that judges a part."""
 
 _INGESTED = (("preprocessed_trajectories",), ("images",), ("clips",))
 
@@ -93,18 +97,27 @@ def judge_part_job(levels: Sequence[Stage]) -> dg.JobDefinition:
     description="Starts a run for each part of a big drop, so that free workers help the run that evaluates it.",
 )
 def parts_of_big_drops(context: dg.SensorEvaluationContext, home: HomeResource) -> dg.SensorResult | dg.SkipReason:
-    """Look for parts of runs that are at work.
+    """Look for parts of runs that are at work, as many as there are free runs: one that waits comes too late.
 
     Their own run begins with the first part; the others are asked for from the last on.
     """
+    free = free_runs(context.instance)
     requests: list[dg.RunRequest] = []
-    for said in announced(home.home):
+    for said in announced(home.home) if free > 0 else ():
         run = context.instance.get_run_by_id(said.run)
         if run is not None and not run.is_finished:
             parts = Parts(home.home, said.drop, said.run, said.count)
+            helping = context.instance.get_runs(dg.RunsFilter(job_name=JUDGE_PART, tags={_PART_OF: said.run}))
+            asked_for = {each.tags.get(_PART) for each in helping}
             open_parts = [number for number in parts.numbers if number > 1 and not parts.is_judged(number)]
-            requests += [_request(parts, number) for number in reversed(open_parts)]
-    return dg.SensorResult(requests) if requests else dg.SkipReason("no parts to judge")
+            requests += [
+                _request(parts, number) for number in reversed(open_parts) if _name(parts, number) not in asked_for
+            ]
+    return dg.SensorResult(requests[:free]) if requests else dg.SkipReason("no parts to judge, or no free run")
+
+
+def _name(parts: Parts, number: int) -> str:
+    return f"{number} of {parts.count}"
 
 
 def _request(parts: Parts, number: int) -> dg.RunRequest:
@@ -114,8 +127,8 @@ def _request(parts: Parts, number: int) -> dg.RunRequest:
         run_config={"ops": {PART: {"config": config}}},
         tags={
             "evaluation/drop": parts.drop,
-            "evaluation/part": f"{number} of {parts.count}",
-            "evaluation/part_of": parts.run,
+            _PART: _name(parts, number),
+            _PART_OF: parts.run,
             "dagster/priority": "-1",  # new drops first
         },
     )

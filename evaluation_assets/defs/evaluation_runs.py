@@ -103,3 +103,8 @@ def runs_at_a_time(instance: dg.DagsterInstance) -> int:
     """How many runs Dagster starts at the same time."""
     queue = instance.get_concurrency_config().run_queue_config
     return _UNLIMITED if queue is None or queue.max_concurrent_runs < 0 else queue.max_concurrent_runs
+
+
+def free_runs(instance: dg.DagsterInstance) -> int:
+    """How many more runs Dagster would start now, beside those at work and in the queue."""
+    return runs_at_a_time(instance) - instance.get_runs_count(dg.RunsFilter(statuses=_PENDING))

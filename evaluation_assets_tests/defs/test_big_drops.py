@@ -15,6 +15,7 @@ from evaluation_assets.core.pipeline.parts import Announcement, Parts, announced
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.definitions import build_definitions
 from evaluation_assets.defs.big_drops import parts_of_big_drops
+from evaluation_assets.defs.evaluation_runs import free_runs
 from evaluation_assets.defs.names import JUDGE_PART, PART
 from evaluation_assets.resources.drop_lock import claimed
 from evaluation_assets.resources.installation import HomeResource
@@ -214,10 +215,18 @@ def test_the_sensor_asks_for_the_parts_of_runs_at_work(kept: Workspace, slow: Mo
         assert [request.run_key for request in requests] == [f"{said.run}/{number}" for number in (4, 3, 2)]
         assert {request.tags["evaluation/drop"] for request in requests} == {"d"}
         assert not any("dagster/partition" in request.tags for request in requests), "it would wait for its own drop"
-        config = requests[0].run_config
         job = installed.definitions.resolve_job_def(JUDGE_PART)
-        assert job.execute_in_process(instance=installed.instance, run_config=config).success
-        assert next(request.tags["evaluation/part"] for request in look(installed)) == "3 of 4"
+        waiting = [
+            installed.instance.create_run_for_job(job, run_config=requests[0].run_config)
+            for _ in range(free_runs(installed.instance))
+        ]
+        assert look(installed) == [], "a run that waits behind others comes when its part is judged"
+        installed.instance.delete_run(waiting[0].run_id)
+        (request,) = look(installed)
+        assert request.tags["evaluation/part"] == "4 of 4"
+        config, tags = request.run_config, dict(request.tags)
+        assert job.execute_in_process(instance=installed.instance, run_config=config, tags=tags).success
+        assert [each.tags["evaluation/part"] for each in look(installed)] == ["3 of 4"]
     assert evaluation.result(60).success
     Parts(installed.home, "d", said.run, 4).announce(said.versions)
     assert look(installed) == [], "its run has ended, killed or not"
