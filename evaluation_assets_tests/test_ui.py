@@ -230,7 +230,7 @@ def test_the_ui_links_to_the_reports_that_it_serves(server: Server) -> None:
         reports = page.locator("a[href$='/index.html']").first
         reports.wait_for(timeout=60_000)
         page.goto(str(reports.get_attribute("href")))
-        page.get_by_role("link", name="assistants").wait_for(timeout=60_000)
+        page.get_by_role("region", name="Reports").get_by_role("link", name="assistants").wait_for(timeout=60_000)
 
 
 def test_the_browser_shows_lineage_and_metadata(server: Server, tmp_path: Path) -> None:

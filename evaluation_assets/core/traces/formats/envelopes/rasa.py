@@ -43,7 +43,7 @@ def _messages(events: list[JsonObject]) -> Iterator[JsonObject]:
     waiting: str | None = None
     slots: JsonObject = {}
     for number, event in enumerate([*events, {"event": "action"}]):
-        kind, name = event["event"], first_text(event, "name") or ""
+        kind, name = event.get("event"), first_text(event, "name") or ""
         if kind == "slot" and waiting is not None:
             slots[name] = event.get("value")
         elif kind in ("action", "user", "bot", "action_execution_rejected") and waiting is not None:

@@ -130,24 +130,28 @@ def _messages(
         if not by_model and not is_made:
             yield from turn.messages()
             turn = Turn()
-            asked.append(_text(at(step, "content") if isinstance(step, dict) and is_turn else step))
+            asked.append(_text(_content(step, is_turn=is_turn)))
             continue
         if asked:
             yield plain_message("user", "\n".join(asked))
             asked = []
         if kind.endswith(_RESULT):
-            turn.returned(_shown(at(step, "result")), step.get("call_id"), failed=step.get("is_error") is True)
+            turn.returned(_shown(at(step, "result")), at(step, "call_id"), failed=at(step, "is_error") is True)
         elif is_echo:
             continue
         elif kind.endswith(_CALL):
-            turn.called(step.get("name") or kind.removesuffix(_CALL), step.get("arguments"), step.get("id"))
+            turn.called(at(step, "name") or kind.removesuffix(_CALL), at(step, "arguments"), at(step, "id"))
         elif kind == "thought":
-            turn.thought(_text(step.get("summary")))
+            turn.thought(_text(at(step, "summary")))
         else:
-            turn.said(_text(step.get("content") if is_turn else step))
+            turn.said(_text(_content(step, is_turn=is_turn)))
     if asked:
         yield plain_message("user", "\n".join(asked))
     yield from turn.messages(**({"usage": used} if used else {}))
+
+
+def _content(step: Any, *, is_turn: bool) -> Any:
+    return at(step, "content") if isinstance(step, dict) and is_turn else step
 
 
 def _text(content: Any) -> str:
