@@ -65,7 +65,11 @@ class Evaluation:
             else:
                 self.contents[drop] = "" if self.last is None else drop.content_hash()
                 self._before[drop.key] = self._report(drop)
-                if self.last is not None and not self.asked.quiet and self.last.was_rewritten(drop):
+                if (
+                    self.last is not None
+                    and not self.asked.quiet
+                    and self.last.was_rewritten(drop, self.contents[drop])
+                ):
                     warn(f"{drop.key} runs again: its tables or report changed, as by --judge")
 
     def finish(self, outcome: RunOutcome) -> None:

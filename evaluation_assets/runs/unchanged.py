@@ -57,7 +57,8 @@ class LastOutcomes:
     def of(self, drop: Drop) -> LastOutcome | None:
         """The last outcome of a drop; `None` where an evaluation could tell something else now."""
         try:
-            if (kept := self._kept(drop)) is None or kept["written"] != _stamps(map(Path, kept["written"])):
+            kept = self._kept(drop)
+            if kept is None or _is_rewritten(kept) or kept["content"] != drop.content_hash():
                 return None
             failed = tuple(FailedCheck(**each) for each in kept["failed_checks"])
             outcome = RunOutcome(drop, kept["status"], kept["message"], failed, kept["metadata"])
@@ -65,21 +66,24 @@ class LastOutcomes:
         except (ValueError, TypeError, LookupError, AttributeError):  # written by another version
             return None
 
-    def was_rewritten(self, drop: Drop) -> bool:
-        """Whether only its tables or report have changed since the last whole evaluation; `--judge` writes some."""
+    def was_rewritten(self, drop: Drop, content: str) -> bool:
+        """Whether only the tables or report of a drop with this content hash have changed since the last evaluation.
+
+        `--judge` writes some.
+        """
         try:
             kept = self._kept(drop)
-            return kept is not None and kept["written"] != _stamps(map(Path, kept["written"]))
+            return kept is not None and _is_rewritten(kept) and kept["content"] == content
         except (ValueError, TypeError, LookupError, AttributeError):  # written by another version
             return False
 
     def _kept(self, drop: Drop) -> Any:
-        """What was kept of a drop; `None` where the drop, or what else it was made from, is another one now."""
+        """What was kept of a drop; `None` where what it was made from beside the drop is another one now."""
         file = self._file(drop.key)
         if self._made_from is None or not file.exists():
             return None
         kept = orjson.loads(file.read_bytes())
-        return kept if kept["made_from"] == self._made_from and kept["content"] == drop.content_hash() else None
+        return kept if kept["made_from"] == self._made_from else None
 
     def keep(self, outcome: RunOutcome, content: str, tell: Callable[[RunOutcome], Iterable[Line]]) -> None:
         """Keep an outcome of a drop whose content was that before the run, and the lines that `tell` it again."""
@@ -139,6 +143,11 @@ def _settings_files(root: Path) -> Iterator[Path]:
             yield from (Path(file.path) for file in files_below(UPath(entry)))
         elif entry.is_file() and not entry.name.startswith(_NOT_READ):
             yield entry
+
+
+def _is_rewritten(kept: Any) -> bool:
+    """Whether a file that the evaluation wrote is another one now."""
+    return kept["written"] != _stamps(map(Path, kept["written"]))
 
 
 def _stamps(files: Iterable[Path]) -> dict[str, list[int] | None]:
