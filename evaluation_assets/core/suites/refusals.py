@@ -11,6 +11,7 @@ from functools import cache
 from itertools import islice
 from typing import Literal
 
+from evaluation_assets.core.suites.courtesies import without_courtesies
 from evaluation_assets.core.text.pattern_sets import PatternSet
 from evaluation_assets.core.text.shipped_yaml import shipped_yaml
 
@@ -24,7 +25,8 @@ _BOXED = re.compile(r"^\\boxed\{(?:\\text\{)?")
 
 
 def is_refusal(answer: str) -> bool:
-    """Whether an answer refuses the task, or says of it that it was not done."""
+    """Whether an answer refuses the task, or says of it that it was not done, with or without courtesies around it."""
+    answer = without_courtesies(answer)
     if len(answer) <= _HEAD + _TAIL:
         head = tail = _plain(answer)
     else:

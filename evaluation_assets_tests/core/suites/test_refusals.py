@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from evaluation_assets.core.suites import refusals
 from evaluation_assets.core.suites.call_metrics import completed
+from evaluation_assets.core.suites.courtesies import without_courtesies
 from evaluation_assets.core.suites.refusals import is_refusal
 from evaluation_assets_tests.third_party import data
 
@@ -26,6 +27,9 @@ REFUSALS = (
     "I searched three sites and read the paper. Unfortunately, I was not able to find the answer.",
     "Agent stopped due to iteration limit or time limit.",
     "The request timed out.",
+    "Thank you for your patience! I was unable to complete the task. Is there anything else I can help you with?",
+    "I understand your frustration, and I truly wish I could assist further. However, I am unable to add insurance to "
+    "this booking. Please let me know if there's anything else I can do for you.",
     "Insufficient information to determine the individual.",
     "I don't have access to real-time data. Please check a weather site.",
     "抱歉,我无法完成这个任务。",
@@ -104,6 +108,7 @@ def plain_is_refusal(answer: str) -> bool:
                 found.append(sentence if pattern("says_no").search(sentence) else bare)
         return found
 
+    answer = without_courtesies(answer)
     is_short = len(answer) <= 650
     first, *rest = sentences(answer if is_short else answer[:400]) or [""]
     last = ([first, *rest] if is_short else sentences(answer[-250:]))[-1:]
