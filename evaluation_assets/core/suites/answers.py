@@ -1,15 +1,19 @@
 """Compare a final answer with the reference: exactly, normalised, then as a number in a sentence.
 
-The outcome says which one succeeded.
+The outcome says which one succeeded. Test cases are compared so. A recorded run may answer in any words: `agreement`
+says what can be told of its answer, and where nothing can be told.
 """
 
 import re
 import unicodedata
 from decimal import Decimal, InvalidOperation
-from typing import Literal
+from itertools import pairwise
+from typing import Literal, get_args
 
+from evaluation_assets.core.suites.courtesies import without_courtesies
 from evaluation_assets.core.suites.suite import ReferenceAnswer
 from evaluation_assets.core.text.unspaced import UNSPACED
+from evaluation_assets.core.traces.trajectories.words import are_comparable, words
 
 AnswerOutcome = Literal[
     "exact", "normalised", "number_in_text", "within_tolerance", "different", "not_found", "missing"
@@ -18,6 +22,12 @@ AnswerOutcome = Literal[
 NOT_FOUND where there is an answer. `missing`: it gave no answer."""
 
 RIGHT: frozenset[AnswerOutcome] = frozenset({"exact", "normalised", "number_in_text", "within_tolerance"})
+
+Agreement = Literal["equals", "states", "unclear", "differs"]
+"""What an answer in any words is to the reference, best first: the same, a statement of it, or something else. What is
+`unclear` may be right or wrong: it denies the reference, names others beside it, or is worded otherwise."""
+
+AGREES: frozenset[Agreement] = frozenset({"equals", "states"})
 
 NOT_FOUND = "NOT_FOUND"
 """What agents answer who cannot solve a task. It is right only where it is the reference."""
@@ -47,15 +57,50 @@ _STATED = re.compile(
 )
 """A number in a sentence. Digits within names, dates, times, versions and ranges are none."""
 
-_ANNOUNCED = re.compile(r"(?:\banswer(?: is|:)|#{4})[\s*_`:~≈=(]*", re.IGNORECASE)
-"""What stands directly before the number that is the answer."""
+_ANNOUNCED = re.compile(
+    r"(?:\b(?:answer(?: is|:)|antwort(?: ist| lautet|:)|réponse(?: est| ?:)|respuesta(?: es|:)|risposta(?: è|:)"
+    r"|resposta(?: é|:)|ответ:)|答案是|答えは|#{4})[\s*_`:~≈=(]*",
+    re.IGNORECASE,
+)
+"""What stands directly before the number or the name that is the answer."""
 
 _SCALES = {"thousand": 3, "million": 6, "billion": 9, "trillion": 12}
 
 _DENIED = re.compile(
-    r"\b(?:not|never|nor|neither|cannot|unable|wrong|incorrect|unsure|unclear)\b|n['’]t\b", re.IGNORECASE
+    r"\b(?:not|never|nor|neither|none|cannot|unable|wrong|incorrect|unsure|unclear|nicht|keine?[mnrs]?|weder|pas|jamais"
+    r"|nunca|tampoco|no (?:es|era|fue|son)|não|nem|non(?!-)|niet|geen|inte|ikke|не|ни|нет)\b|n['’]t\b",
+    re.IGNORECASE,
 )
-"""With these words a text that does not announce its answer may state a number that is none."""
+"""With these words a text that does not announce its answer may state a number, and a sentence a name, that is none."""
+
+_SHORT_REFERENCE = 8
+"""Words up to which an answer quotes its reference; a longer one may be put in other words."""
+
+_POLAR = {"yes": "no", "no": "yes", "true": "false", "false": "true"}
+_IS_POLAR = re.compile(
+    r"\W*(?P<said>yes|no|true|false)(?=\s*(?:[,.;:!*–—]|- |\Z|\n)| (?:it|they|he|she|we|i|you|both|there|this|that)\b)",
+    re.IGNORECASE,
+)
+"""A yes or no at the start; "no one" and "yes or no" are none."""
+
+_TERM_SIGNS = re.compile(r"[^\w\s+#%.,:/-]|[.,:/-](?!\d)|(?<!\w)_|_(?!\w)")
+"""Signs that do not change a name; those before digits may change a number."""
+
+_UNIT = re.compile(r"(?<=\d)(?=[^\W\d_])")
+_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+_SENTENCE_END = re.compile(r"[!?](?=\s|\Z)|(?<!\b[A-Za-z])(?<!\b(?:Mr|Ms|Dr|St))(?<!\bMrs)\.(?=\s|\Z)|[。！？]|\n")
+_LIST_LINE = re.compile(r"[ \t]*(?:[-*•+]|\d+[.)])\s")
+_OTHERS = r"(?:or|and|nor|und|oder|et|ou|y|och|eller|og|и|или)"
+_AFTER_OTHERS = re.compile(
+    rf"\b(?:{_OTHERS}|both|either|than|before|after|unlike|versus|vs\.?|instead of|besides|except)"
+    r"(?: (?:the|an?|in|by|of))?\W*\Z|[;/|]\s*\Z"
+    r"|\b(?:candidates?|options?|possibilit(?:y|ies)|choices?|such as|for example|e\.g\.)",
+    re.IGNORECASE,
+)
+_BEFORE_OTHERS = re.compile(
+    rf"\W{{0,3}}(?:[;/|]|{_OTHERS}\b|,[^,.;()]{{1,40}}(?:,[^,.;()]{{1,40}}){{0,8}}?,? ?\b{_OTHERS}\b)", re.IGNORECASE
+)
+"""What stands around one of several names in a sentence; the second follows it."""
 
 _LONGEST_NUMBER = 200
 _LONGEST_SEARCHED = 100_000
@@ -88,6 +133,101 @@ def compare_answer(reference: ReferenceAnswer, answer: str | None) -> AnswerOutc
     if reference.tolerance is not None and abs(number - answered) <= Decimal(str(reference.tolerance)):
         return "within_tolerance"
     return "different"
+
+
+def agreement(reference: str, answer: str) -> Agreement:
+    """What can be told of an answer in any words, with or without courtesies around it.
+
+    Each short line of a reference is a right answer. A number has to be the one that the answer announces, or the only
+    one it states; yes or no has to come first; a name has to stand where answers are given, at the start, at the end
+    or announced, and neither denied nor as one of several.
+    """
+    lines = [line for line in reference.splitlines() if line.strip()]
+    are_short = all(len(line.split()) <= _SHORT_REFERENCE for line in lines)
+    accepted = dict.fromkeys([reference, *(lines if are_short else ())])
+    found: list[Agreement] = [_agreement(each, answer) for each in accepted]
+    return min(found, key=get_args(Agreement).index)
+
+
+def _agreement(reference: str, answer: str) -> Agreement:
+    said = boxed(without_courtesies(answer) or answer)[:_LONGEST_SEARCHED]
+    if reference.strip() in (said.strip(), answer.strip()) or (is_not_found(said) and is_not_found(reference)):
+        return "equals"
+    if is_not_found(said) or is_not_found(reference) or _in_other_currencies(reference, said):
+        return "differs"
+    wanted = _term(reference)
+    if wanted and wanted in (_term(said), _term(answer)):
+        return "equals"
+    if wanted in _POLAR:
+        return _agreement_with_polar(wanted, said)
+    expected = normalised(reference)
+    number = _number(expected.removesuffix("%").strip())
+    if number is not None:
+        return _agreement_with_number(number, said, is_percentage=expected.endswith("%"))
+    if len(wanted.split()) <= _SHORT_REFERENCE and _has_nothing_of(reference, said):
+        return "differs"
+    return "states" if wanted and _is_stated(wanted, said) else "unclear"
+
+
+def _term(text: str) -> str:
+    """A name as it is compared: without case, signs within it, currency signs, and separators of thousands."""
+    plain = normalised(_THOUSANDS.sub("", text))
+    return " ".join(_TERM_SIGNS.sub(" ", _CURRENCY_SIGN.sub(" ", plain)).split()).removesuffix("%")
+
+
+def _agreement_with_polar(wanted: str, said: str) -> Agreement:
+    announced = [said[found.end() :] for found in _ANNOUNCED.finditer(said)][-1:]
+    match = _IS_POLAR.match((announced or [said])[0])
+    given = None if match is None else match["said"].casefold()
+    return "states" if given == wanted else "differs" if given == _POLAR[wanted] else "unclear"
+
+
+def _agreement_with_number(number: Decimal, said: str, *, is_percentage: bool) -> Agreement:
+    """Numbers agree by their values. Only an answer that states others and not this one differs."""
+    if _number_in(said, is_percentage=is_percentage) == number:
+        return "states"
+    announced = _announced_number(said)
+    stated = {_stated(match) for match in ([announced] if announced is not None else _STATED.finditer(said))}
+    return "unclear" if not stated or number in stated else "differs"
+
+
+def _has_nothing_of(reference: str, said: str) -> bool:
+    """Whether two texts in one script have no word or number in common."""
+    wanted, given = words(reference), words(said)
+    return bool(wanted and given) and wanted.isdisjoint(given) and are_comparable(wanted, given)
+
+
+def _is_stated(wanted: str, said: str) -> bool:
+    """Whether the first or the last sentence states a name, or the one that announces the answer if any does."""
+    said = _THOUSANDS.sub("", said)
+    spaced = _UNIT.sub(" ?", r"[^\w+#%]+".join(map(re.escape, wanted.split())))
+    name = re.compile(rf"(?<![^\W_]){spaced}(?![^\W_]|[+#])", re.IGNORECASE)
+    announced = [found.end() for found in _ANNOUNCED.finditer(said)]
+    if announced:
+        return _states(name, _sentences(said[announced[-1] :])[0])
+    sentences = _sentences(said)
+    listed = [sentence for sentence in sentences if _LIST_LINE.match(sentence)]
+    return any(
+        _states(name, sentence)
+        for sentence in (sentences[0], sentences[-1])
+        if len(listed) < 2 or sentence not in listed
+    )
+
+
+def _sentences(text: str) -> list[str]:
+    """The sentences and lines of a text, which may be empty, with the sign at their end."""
+    ends = [0, *(found.end() for found in _SENTENCE_END.finditer(text)), len(text)]
+    return [each for start, end in pairwise(ends) if (each := text[start:end]).strip()] or [text]
+
+
+def _states(name: re.Pattern[str], sentence: str) -> bool:
+    """Whether a sentence has a name, does not deny it, and names no other beside it."""
+    return not sentence.rstrip().endswith("?") and any(
+        _DENIED.search(f"{sentence[: found.start()]} {sentence[found.end() :]}") is None
+        and _AFTER_OTHERS.search(sentence[: found.start()]) is None
+        and _BEFORE_OTHERS.match(sentence, found.end()) is None
+        for found in name.finditer(sentence)
+    )
 
 
 def is_not_found(answer: str) -> bool:
@@ -144,13 +284,19 @@ def _number_in(text: str, *, is_percentage: bool) -> Decimal | None:
     """
     if len(text) > _LONGEST_SEARCHED:
         return None
-    announced = (_STATED.match(text, found.end()) for found in _ANNOUNCED.finditer(text))
+    announced = _announced_number(text)
     unannounced = [] if _DENIED.search(text) else list(_STATED.finditer(text))
-    for stated in ([match for match in announced if match is not None][-1:], unannounced):
+    for stated in ([] if announced is None else [announced], unannounced):
         numbers = {_stated(match) for match in stated if bool(match["percent"]) == is_percentage}
         if numbers:
             return numbers.pop() if len(numbers) == 1 else None
     return None
+
+
+def _announced_number(text: str) -> re.Match[str] | None:
+    """The last number that stands where an answer is announced."""
+    announced = (_STATED.match(text, found.end()) for found in _ANNOUNCED.finditer(text))
+    return next((match for match in reversed(list(announced)) if match is not None), None)
 
 
 def _stated(match: re.Match[str]) -> Decimal | None:

@@ -4,16 +4,15 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from evaluation_assets.core.suites import call_metrics
-from evaluation_assets.core.suites.answers import RIGHT, compare_answer
+from evaluation_assets.core.suites.answers import agreement
 from evaluation_assets.core.suites.calls import run_of
 from evaluation_assets.core.suites.case_issues import Issue, answer_issues, call_issues, issue_of, parameter_issues
 from evaluation_assets.core.suites.comparison import shown
 from evaluation_assets.core.suites.matching import align, effects
-from evaluation_assets.core.suites.suite import Case, ExpectedCall, ParameterRule, ReferenceAnswer, SimulatedUser
+from evaluation_assets.core.suites.suite import Case, ExpectedCall, ParameterRule, SimulatedUser
 from evaluation_assets.core.text.counted import counted
 from evaluation_assets.core.traces.formats.untyped import at, list_in
 from evaluation_assets.core.traces.trajectories.model import Trajectory
-from evaluation_assets.core.traces.trajectories.words import are_comparable, words
 
 _MOST_CHARACTERS = 120
 """Of two names, figures or terms. Longer answers can be right in other words."""
@@ -68,24 +67,18 @@ def _failed_tests(labels: Mapping[str, Any]) -> Iterator[Issue]:
 
 
 def _wrong_answer(trajectory: Trajectory) -> Iterator[Issue]:
-    """The answer of a failed run, if it has one, unless the source accepts it: each line may be an answer."""
+    """The answer of a failed run, if it has one, unless it agrees with the reference."""
     expected, answer = (trajectory.reference_answer or "").strip(), (trajectory.final_answer or "").strip()
-    accepted = [ReferenceAnswer(value=each) for each in (expected, *expected.splitlines()) if each.strip()]
-    if trajectory.success is None and not (_is_bare(expected, answer) and _differ(expected, answer)):
+    if not expected or not answer or (trajectory.success is None and not _is_bare(expected, answer)):
         return
-    if accepted and answer and not any(compare_answer(each, answer) in RIGHT for each in accepted):
+    found = agreement(expected, answer)
+    if found == "differs" or (found == "unclear" and trajectory.success is False):
         yield issue_of("wrong_answer", f"expected {shown(expected)}, got {shown(answer)}")
 
 
 def _is_bare(expected: str, answer: str) -> bool:
     """Whether an answer is a name, a figure or a term, as the expected one is, and no sentence."""
     return len(expected) + len(answer) <= _MOST_CHARACTERS and len(answer.split()) <= len(expected.split()) + 1
-
-
-def _differ(expected: str, answer: str) -> bool:
-    """Whether two texts in one script have no word or number in common."""
-    own, others = words(expected), words(answer)
-    return bool(own) and bool(others) and own.isdisjoint(others) and are_comparable(own, others)
 
 
 def recorded_case(trajectory: Trajectory) -> Case | None:

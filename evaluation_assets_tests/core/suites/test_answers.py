@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation_assets.core.suites.answers import AnswerOutcome, compare_answer
+from evaluation_assets.core.suites.answers import AnswerOutcome, agreement, compare_answer
 from evaluation_assets.core.suites.suite import ReferenceAnswer
 
 
@@ -89,3 +89,62 @@ def test_any_text_can_be_compared(reference: str, answer: str) -> None:
     same = compare_answer(ReferenceAnswer(value=reference), reference)
     assert same == ("exact" if reference.strip() else "missing")
     assert compare_answer(ReferenceAnswer(value=reference), answer) in get_args(AnswerOutcome)
+
+
+@pytest.mark.parametrize(
+    ("reference", "answer", "found"),
+    [
+        ("Paris", "Paris.", "equals"),
+        ("CSI: Cyber", "CSI Cyber", "equals"),
+        ("17,000", "17000 €", "equals"),
+        ("60", "60%", "equals"),
+        ("Ann Lee\nBo Chi\nCy Day", "Ann Lee, Bo Chi, Cy Day", "equals"),
+        ("Georges Bizet\nBizet", "It was Georges Bizet.", "states"),
+        ("3776 m", "It is 3776m high.", "states"),
+        ("17,000", "It takes 17000 hours.", "states"),
+        ("Paris", "We looked at Lyon and Nice. The final answer is: **Paris**.", "states"),
+        ("Paris", "Die Antwort lautet Paris.", "states"),
+        ("Brazil", "The Cup that they first qualified for was that of 2014, hosted in Brazil.", "states"),
+        ("Never Let Me Go", "It is Never Let Me Go.", "states"),
+        ("Richmond", "Richmond River", "states"),
+        ("no", "No - one is in Michigan, the other is not.", "states"),
+        ("yes", "The answer is yes.", "states"),
+        ("yes", "No, they are in two states.", "differs"),
+        ("yes", "I cannot say yes or no.", "unclear"),
+        ("no", "No one knows, but yes.", "unclear"),
+        ("yes", "They are the same.", "unclear"),
+        ("2", "The 2 options were compared; the answer is 7.", "differs"),
+        ("17", "It takes about 17,000 hours.", "differs"),
+        ("17", "It takes seventeen hours.", "unclear"),
+        ("0.5", "1/2", "unclear"),
+        ("2", "Iteration 1 gives 5, iteration 2 gives 4.", "unclear"),
+        ("Paris", "It is not Paris, it is Lyon.", "unclear"),
+        ("Paris", "Es ist nicht Paris, sondern Lyon.", "unclear"),
+        ("Badly Drawn Boy", "Neither Badly Drawn Boy nor Wolf Alice is known for that.", "unclear"),
+        ("Badly Drawn Boy", "Both Badly Drawn Boy and Wolf Alice have that ratio.", "unclear"),
+        ("Coahuila, Mexico", "Nacimiento, Coahuila, Mexico; Oklahoma; and Texas", "unclear"),
+        ("Paris", "Paris, Lyon, or Nice", "unclear"),
+        ("Paris", "- Lyon\n- Nice\n- Paris", "unclear"),
+        ("Paris", "Is it Paris? It is Lyon.", "unclear"),
+        ("Paris", "Paris was considered. The answer is Lyon.", "unclear"),
+        ("Paris", "It was hard. Paris is near Lyon. It is Lyon.", "unclear"),
+        ("Paris", "Lyon has more museums than Paris.", "unclear"),
+        ("C", "C++", "unclear"),
+        ("3776 m", "3776 mm", "unclear"),
+        ("$40", "€40", "differs"),
+        ("Seven Days Battles", "The battle of the seven days", "unclear"),
+        ("Mount Fuji", "富士山", "unclear"),
+        ("Mount Fuji", "It is Everest.", "differs"),
+        ("Paris", "NOT_FOUND", "differs"),
+        ("NOT_FOUND", "not_found.", "equals"),
+    ],
+)
+def test_an_answer_in_any_words_agrees_only_where_that_can_be_told(reference: str, answer: str, found: str) -> None:
+    assert agreement(reference, answer) == found
+    assert agreement(reference, f"{answer}\nLet me know if you need anything else!") == found
+
+
+@given(st.text(max_size=60), st.text(max_size=60))
+def test_any_answer_in_any_words_can_be_compared(reference: str, answer: str) -> None:
+    assert agreement(reference, answer)
+    assert not reference.strip() or agreement(reference, reference) == "equals"

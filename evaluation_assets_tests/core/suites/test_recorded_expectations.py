@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from upath import UPath
 
+from evaluation_assets.core.judging.rules.whole import completion
 from evaluation_assets.core.suites.recorded_expectations import unmet_expectations
 from evaluation_assets.core.traces.formats.base import DropFile
 from evaluation_assets.core.traces.formats.registry import read_trajectories
@@ -102,6 +103,28 @@ def test_a_short_answer_that_has_nothing_of_the_reference_is_wrong_where_no_outc
 ) -> None:
     made = replace(run(asked("Who?", answer=answer)), reference_answer=expected or None, final_answer=answer)
     assert [issue.kind for issue in unmet_expectations(made)] == ["wrong_answer"] * is_wrong
+
+
+@pytest.mark.parametrize("success", [False, None])
+@pytest.mark.parametrize(
+    ("expected", "answer"),
+    [
+        ("Badly Drawn Boy", "Neither Badly Drawn Boy nor Wolf Alice is known for that."),
+        ("CSI: Cyber", "CSI Cyber"),
+        ("2", "The 2 options were compared; the answer is 7."),
+        ("17", "17,000"),
+        ("yes", "No."),
+        ("Lyon", "It is Lyon."),
+    ],
+)
+def test_an_answer_is_never_wrong_here_and_right_to_the_embedded_judge(
+    expected: str, answer: str, success: bool | None
+) -> None:
+    made = replace(run(asked("Who?", answer=answer)), success=success, reference_answer=expected, final_answer=answer)
+    is_wrong = any(issue.kind == "wrong_answer" for issue in unmet_expectations(made))
+    points = completion(made, answer).points
+    assert not (is_wrong and points is not None and points >= 5)
+    assert success is None or is_wrong or points == 9
 
 
 def test_a_nested_value_is_told_at_the_place_that_differs() -> None:

@@ -1,18 +1,13 @@
 """Rules about whole trajectories and their answers: each gives points for what is seen, and says why."""
 
 import re
-from typing import Literal
 
 from evaluation_assets.core.judging.rules.evidence import Evidence, is_cut_off
 from evaluation_assets.core.judging.rules.findings import Finding, points_for
+from evaluation_assets.core.suites.answers import AGREES, agreement
 from evaluation_assets.core.suites.courtesies import without_courtesies
 from evaluation_assets.core.traces.trajectories.model import Trajectory
 from evaluation_assets.core.traces.trajectories.words import are_comparable, words
-
-_SHORT_REFERENCE = 8
-"""Words up to which a right answer quotes its reference; a longer one may be put in other words."""
-
-_SAID_WITHOUT_THE_WORD = frozenset({"yes", "true", "false"})
 
 _GAVE_UP = re.compile(
     r"\b(?:unable|not able|failed) to (?:find|locate|determine|identify|answer|solve|complete|finish|retrieve|obtain)"
@@ -29,6 +24,10 @@ _GAVE_UP = re.compile(
 Not `suites.refusals`: there declining counts too, which is right for tasks that expect an answer. A judge may not hold
 it against an agent, because some tasks have to be declined; and its reason quotes the words that were found.
 """
+
+
+_DIFFERS = "the answer has nothing of the reference, or states something else"
+_UNCLEAR = "it cannot be told whether the answer means the reference"
 
 
 def task_completion(whole: Evidence) -> Finding:
@@ -49,15 +48,11 @@ def completion(trajectory: Trajectory, answer: str) -> Finding:
     if reference is None:
         seen = _unfinished(trajectory, answer) or _gave_up(said) or _nothing_seen()
         return Finding(None, f"{seen.reason}; success cannot be seen without a reference answer")
-    likeness = _likeness_to_reference(answer, said, reference)
-    right = None if likeness is None else Finding(9, f"the answer {likeness} the reference")
-    return (
-        _unfinished(trajectory, answer)
-        or right
-        or _gave_up(said)
-        or _has_nothing_of(reference, said)
-        or _nothing_seen()
-    )
+    found = agreement(reference, answer)
+    if found in AGREES:
+        return _unfinished(trajectory, answer) or Finding(9, f"the answer {found} the reference")
+    wrong = Finding(1, _DIFFERS) if found == "differs" else Finding(None, _UNCLEAR)
+    return _unfinished(trajectory, answer) or _gave_up(said) or wrong
 
 
 def _unfinished(trajectory: Trajectory, answer: str) -> Finding | None:
@@ -71,14 +66,6 @@ def _unfinished(trajectory: Trajectory, answer: str) -> Finding | None:
 def _gave_up(said: str) -> Finding | None:
     gave_up = _GAVE_UP.search(said[:600])
     return None if gave_up is None else Finding(2, f"the answer says that the task was not done: {gave_up.group()!r}")
-
-
-def _has_nothing_of(reference: str, said: str) -> Finding | None:
-    wanted, given = words(reference) - _SAID_WITHOUT_THE_WORD, words(said)
-    is_short = len(reference.split()) <= _SHORT_REFERENCE
-    if wanted and is_short and not wanted & given and are_comparable(wanted, given):
-        return Finding(1, "the answer has no word of the reference")
-    return None
 
 
 def _nothing_seen() -> Finding:
@@ -132,39 +119,16 @@ def problem_resolution(whole: Evidence) -> Finding:
 
 
 def agreement_with_reference(whole: Evidence) -> Finding:
-    """Comparison with the reference answer, exactly and then without case, signs and spaces."""
+    """Whether the answer is the reference or states it, where that can be told."""
     reference = whole.trajectory.reference_answer
     if reference is None:
         return Finding(None, "there is no reference answer")
     if not whole.answer:
         return Finding(0, "there is no answer")
-    likeness = _likeness_to_reference(whole.answer, whole.said, reference)
-    if likeness is None:
-        if not are_comparable(words(reference), words(whole.said)):
-            return Finding(None, "the answer is in another script than the reference")
-        return Finding(1, "the reference does not occur in the answer")
-    return Finding(10 if likeness == "equals" else 9, f"the answer {likeness} the reference")
-
-
-def _likeness_to_reference(answer: str, said: str, reference: str) -> Literal["equals", "contains"] | None:
-    """Compared exactly and then without case, signs and spaces. Short lines of a reference are answers of their own.
-
-    What is `said` is the answer without courtesies; but a courtesy may be what the reference wants.
-    """
-    lines = [line for line in reference.splitlines() if line.strip()]
-    are_short = all(len(line.split()) <= _SHORT_REFERENCE for line in lines)
-    accepted = list(map(_normal, lines if are_short else [reference]))
-    given = _normal(said or answer)
-    if given in accepted or _normal(answer) in accepted:
-        return "equals"
-    found = (re.search(rf"(?<!\w){re.escape(wanted)}(?!\w)", given) for wanted in accepted if wanted)
-    return "contains" if any(found) else None
-
-
-def _normal(text: str) -> str:
-    boxed, end = text.find("\\boxed{"), text.rfind("}")
-    text = (text[boxed + 7 : end] if 0 <= boxed < end else text).casefold()
-    return " ".join(re.sub(r"[$€£¥%]|(?<=\d),(?=\d{3})", "", text).strip(" .。\n").split())
+    found = agreement(reference, whole.answer)
+    if found in AGREES:
+        return Finding(10 if found == "equals" else 9, f"the answer {found} the reference")
+    return Finding(1, _DIFFERS) if found == "differs" else Finding(None, _UNCLEAR)
 
 
 def conciseness(whole: Evidence) -> Finding:
