@@ -58,6 +58,9 @@ _LABELS = ("human_labels", "human_label_summary", "human_annotations", "annotati
 _FILLED = ("task", "task_id", "success", "reference_answer", "started_at", "cost_usd")
 """What a record within another one takes from that if it has none of its own."""
 _ANSWER = ("reference_answer", "ground_truth")
+_DUPLICATED = 3
+"""Different messages that a log repeats in place where its logger prints everything several times. One message that an
+agent repeats is what the agent did."""
 
 
 def detect(sample: Sample) -> bool:
@@ -232,19 +235,32 @@ class _Tree:
 
     def turns(self) -> tuple[Turn, ...]:
         """The turns of the whole text. A text without markers is one step of an unnamed agent."""
-        ends = [marker.start for marker in self._markers[1:]] + [len(self._text)]
-        for marker, end in zip(self._markers, ends, strict=True):
-            self._add(marker, end)
+        for marker, said, end in self._once():
+            self._add(marker, said, end)
         return self._turns.finished(len(self._text))
 
-    def _add(self, marker: Marker, end: int) -> None:
-        start = marker.inner
+    def _once(self) -> Iterator[tuple[Marker, Span, int]]:
+        """Each marker with what follows it, and the end of that. What a log repeats in place belongs to the first."""
+        ends = [marker.start for marker in self._markers[1:]] + [len(self._text)]
+        spans = [self._trimmed(marker.inner, end) for marker, end in zip(self._markers, ends, strict=True)]
+        texts = [
+            (one.kind, one.speaker, self._text[slice(*span)]) for one, span in zip(self._markers, spans, strict=True)
+        ]
+        again = [index > 0 and texts[index - 1] == text and text[2] != "" for index, text in enumerate(texts)]
+        is_duplicated = len({text for text, is_again in zip(texts, again, strict=True) if is_again}) >= _DUPLICATED
+        first = [index for index, is_again in enumerate(again) if not (is_again and is_duplicated)]
+        for index, following in zip(first, [*first[1:], len(texts)], strict=True):
+            yield self._markers[index], spans[index], ends[following - 1]
+
+    def _trimmed(self, start: int, end: int) -> Span:
         while start < end and self._text[start].isspace():
             start += 1
-        last = end
-        while last > start and self._text[last - 1].isspace():
-            last -= 1
-        said = (start, last)
+        while end > start and self._text[end - 1].isspace():
+            end -= 1
+        return start, end
+
+    def _add(self, marker: Marker, said: Span, end: int) -> None:
+        start, last = said
         if marker.kind == "arguments":
             self._arguments = said
         elif marker.kind == "result":

@@ -239,3 +239,14 @@ def test_a_field_of_lines_that_name_speakers_is_a_conversation(field: str, lines
     assert [turn.user_message for turn in run.turns] == ["How deep is it?", "And there?"]
     prose = {"id": "r", field: "Ingredients: flour\nMethod: bake it\nServes: four"}
     assert not detect(Sample((prose,)))
+
+
+def test_what_a_logger_prints_several_times_is_said_once(tmp_path: Path) -> None:
+    lines = [f"Agents_x - INFO - {name}'s Response: {text}\n" for name, text in zip("ABAC", "pqrs", strict=True)]
+    run = of_text("".join(line * times for line, times in zip(lines, (1, 2, 4, 3), strict=True)), tmp_path)
+    assert said(run) == [("A", "p"), ("B", "q"), ("A", "r"), ("C", "s")]
+
+
+def test_a_message_that_an_agent_repeats_in_a_log_is_said_again(tmp_path: Path) -> None:
+    lines = [f"Agents_x - INFO - {name}'s Response: {text}\n" for name, text in ("Ap", "Bq", "Bq", "Bq", "Ar")]
+    assert [text for _, text in said(of_text("".join(lines), tmp_path))] == ["p", "q", "q", "q", "r"]
