@@ -1,14 +1,14 @@
 """[errors] Failed calls that nothing after them takes up, and tools that never succeed after they failed.
 
-A failure is taken up if the next text says so, if one of the next calls is of the same tool with values in common
-(after an outage: most of them), or if the same call is made again at any time. That the agent cannot do what the user
-asks says nothing of a failed lookup. Work on code speaks of errors all the time: where a command was not even run, the
-text must say that, or the command be run again soon. That something is mended, right after it failed and without
-another call, takes up nothing. Nor does a text right after a lookup or an outage that says what the result shows. Code
-that failed after it had printed something is taken up by a text that goes on from what it printed. A file that could
-not be edited may be edited by another tool, and what one tool could not find may be asked of another. Tests that fail
-are no failure of the call: `failing_tests` has those of the last run. After a command that failed in
-its own words, to edit a file is to take it up, and a file that is not there is looked for by its name.
+A failure is taken up if the next text says so, or repeats the words of the error, if one of the next calls is of the
+same tool with values in common (after an outage: most of them), or if the same call is made again at any time. That the
+agent cannot do what the user asks says nothing of a failed lookup. Work on code speaks of errors all the time: where a
+command was not even run, the text must say that, or the command be run again soon. That something is mended, right
+after it failed and without another call, takes up nothing. Nor does a text right after a lookup or an outage that says
+what the result shows. Code that failed after it had printed something is taken up by a text that goes on from what it
+printed. A file that could not be edited may be edited by another tool, and what one tool could not find may be asked of
+another. Tests that fail are no failure of the call: `failing_tests` has those of the last run. After a command that
+failed in its own words, to edit a file is to take it up, and a file that is not there is looked for by its name.
 """
 
 import re
@@ -68,6 +68,18 @@ _BRIEF = 300
 """Characters of results that have nothing but a failure, and of what says first that it was noticed."""
 
 
+_REPEATED = 1 / 3
+"""Share of the telling words of an error that a sentence about it has."""
+
+_ERROR_NAME = re.compile(r"\A\W*(?:\w*(?:error|exception)\b\W*)+", re.IGNORECASE)
+_ID = re.compile(r"\b[A-Za-z_-]*\d\w*")
+_SENTENCE = re.compile(r"(?<=[.!?;])\s+|(?<=[。！？；])|\n+")
+_NOT_TELLING = frozenset(
+    "error errors exception failed failure message messages status code http type detail details tool call calls"
+    " function request response result invalid false true null none value".split()
+)
+"""Words of errors that say nothing of what went wrong."""
+
 _BEGINNING = 6
 """Characters by which the results of a tool are told from what is said in their place."""
 
@@ -90,11 +102,15 @@ def _detect(course: Course) -> Iterator[Detected]:
         is_unserved = _is_unserved(made, beginnings)
         if not is_unserved and _is_an_answer(made):
             continue
-        is_taken_up = not _is_reported(made, written[made.order + 1]) and (
-            _takes_up(following[made.order], made, is_unserved=is_unserved, is_last=not later)
-            or (last[keys[index]] > index and not is_unserved)
-            or any(_is_another_attempt(made, again, is_unserved=is_unserved) for again in later)
-            or (not following[made.order] and not later and _ends_with(made.trajectory, made))
+        after = following[made.order]
+        is_taken_up = (not is_unserved and _repeats(after, made)) or (
+            not _is_reported(made, written[made.order + 1])
+            and (
+                _takes_up(after, made, is_unserved=is_unserved, is_last=not later)
+                or (last[keys[index]] > index and not is_unserved)
+                or any(_is_another_attempt(made, again, is_unserved=is_unserved) for again in later)
+                or (not after and not later and _ends_with(made.trajectory, made))
+            )
         )
         if not is_taken_up:
             severity = "MEDIUM" if may_do_anything(made.call) else None
@@ -124,7 +140,11 @@ def _ends_with(trajectory: Trajectory, failed: PlacedStep) -> bool:
     is_stopped = not answer and not CUT_OFF.isdisjoint(trajectory.flags)
     if is_stopped or ends_run(failed.call):
         return True
-    return bool(answer) and _takes_up(_read(answer), failed, is_unserved=_is_unserved(failed, {}), is_last=True)
+    is_unserved = _is_unserved(failed, {})
+    return bool(answer) and (
+        (not is_unserved and _repeats(_read(answer), failed))
+        or _takes_up(_read(answer), failed, is_unserved=is_unserved, is_last=True)
+    )
 
 
 def _found(kind: str, failed: PlacedStep, severity: Severity | None = None) -> Detected:
@@ -173,6 +193,36 @@ def _takes_up(text: str, made: PlacedStep, *, is_unserved: bool, is_last: bool) 
     if cues("trouble").matches(text):
         return may_change_state(made.call) or cues("trouble").matches(without("refusal", text))
     return False
+
+
+def _repeats(text: str, failed: PlacedStep) -> bool:
+    """Whether a text says in an error's own words what it says, and does not only name what the call was about.
+
+    One word in common is enough beside an ID of the error or words such as "no" and "too low"; two are enough alone.
+    """
+    error = _what_went_wrong((failed.step.result and failed.step.result.error) or "")
+    ids = set(_ID.findall(error))
+    asked = (turn.user_message or "" for turn in failed.trajectory.turns)
+    known = words("\n".join([failed.trajectory.task, failed.arguments_text, *asked, *ids]))
+    telling = words(error) - known - _NOT_TELLING
+    if not telling:
+        return False
+    plain = error.strip(" .!\"'{}").casefold()
+    if len(plain.split()) > 1 and plain in text.casefold():
+        return True
+    for sentence in _SENTENCE.split(text):
+        shared = words(sentence) & telling
+        if not shared or len(shared) < _REPEATED * len(telling):
+            continue
+        if len(shared) > 1 or any(each in sentence for each in ids) or cues("lacking").matches(sentence):
+            return True
+    return False
+
+
+def _what_went_wrong(error: str) -> str:
+    """The message of an error: the last line of a traceback, without the name of its class."""
+    lines = [line for line in error.splitlines() if line.strip()] or [""]
+    return _ERROR_NAME.sub("", lines[-1] if "Traceback" in lines[0] else " ".join(lines))[:_BRIEF]
 
 
 def _is_reported(failed: PlacedStep, text: str) -> bool:
@@ -300,4 +350,4 @@ def _is_nearly(first: str, second: str) -> bool:
     return both >= _SAME * len(own | others) or (own <= others and len(others) <= both + _ADDED)
 
 
-DETECTOR = Detector(name="errors", version="14", kinds=("ignored_error", "unresolved_error"), detect=_detect)
+DETECTOR = Detector(name="errors", version="15", kinds=("ignored_error", "unresolved_error"), detect=_detect)

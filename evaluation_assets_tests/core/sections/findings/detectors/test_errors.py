@@ -50,6 +50,48 @@ def test_a_failure_that_the_agent_speaks_of_is_taken_up(answer: str) -> None:
     assert not ignored(run(asked("Cancel it.", FAILED, answer=answer)))
 
 
+@pytest.mark.parametrize(
+    ("error", "answer"),
+    [
+        ("Error: Flight HAT001 is sold out", "Flight HAT001 is sold out. Would you like another flight?"),
+        ("Error: Flight HAT001 is sold out", "All seats of HAT001 are sold."),
+        ("no station", "For Oslo there is no station."),
+        ("Error: card declined", "Your card was declined; please give me another card."),
+        ("permission denied", "You do not have permission to do that, so nothing was changed."),
+        ("Error: insufficient balance", "Your balance is too low for this transfer."),
+        ("Error: insufficient balance", "Dafür reicht es nicht: die Balance ist zu niedrig."),
+        ("Error: date in the past", "That date lies in the past. Which date do you want instead?"),
+        ("B is taken", "Room A is booked (17); B is taken."),
+        ("Error: not found", "Only the first was found."),
+        (
+            "Traceback (most recent call last):\nZeroDivisionError: division by zero",
+            "It has no value: one divides by zero.",
+        ),
+        ("错误：航班已售完", "该航班已经售完。"),
+    ],
+)
+def test_a_failure_is_taken_up_by_an_answer_in_its_own_words(error: str, answer: str) -> None:
+    failed = call("act", error=error, x=1)
+    assert not ignored(run(asked("Please do it.", failed, answer=answer)))
+    assert not ignored(replace(run(asked("Please do it.", failed, answer=None)), final_answer=answer))
+
+
+@pytest.mark.parametrize(
+    ("task", "error", "answer"),
+    [
+        ("Please do it.", "Error: card declined", "All done, your order is confirmed."),
+        ("Please do it.", "Error: insufficient balance", "Your balance is 40 EUR after the transfer."),
+        ("Please do it.", "Error: Flight HAT001 is sold out", "You fly with HAT001 on Monday."),
+        ("Is there a station in Oslo?", "no station", "The station in Oslo is at the harbour, not in the centre."),
+        ("Please do it.", "HTTP 503 Service Unavailable", "The total is 42 EUR."),
+    ],
+)
+def test_an_answer_that_only_names_what_a_failed_call_was_about_takes_up_nothing(
+    task: str, error: str, answer: str
+) -> None:
+    assert ignored(run(asked(task, call("act", error=error, x=1), answer=answer)))
+
+
 def test_code_that_fails_after_it_has_printed_what_the_agent_goes_on_from_is_not_ignored() -> None:
     printed = "Result 1: Jingoism, extreme patriotism, nationalism; a dictionary. TypeError: not iterable. " * 5
     failed = call("execute_python", error=printed, code="for result in search('word of the day'): print(result)")
