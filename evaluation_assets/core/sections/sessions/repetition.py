@@ -1,5 +1,6 @@
 """Detect repetition: the same call, the same message, and agents that alternate without progress."""
 
+import re
 from collections.abc import Callable, Hashable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
@@ -29,6 +30,11 @@ NEW_WORDS = 5
 
 SHORTEST_MESSAGE = 24
 """Shorter messages ("TERMINATE", "Thank you.") may be repeated for good reasons."""
+
+_LONGEST_ACTION = 400
+"""Characters of a paragraph that says what was done; names of fields may be long."""
+
+_NUMBERS = re.compile(r"\b\d+(?:[.:,]\d+)*\b")
 
 T = TypeVar("T")
 
@@ -127,15 +133,30 @@ def _ping_pongs(parts: Sequence[SessionInteraction]) -> list[Repetition]:
 
 
 def _without_news(stretch: Sequence[SessionInteraction]) -> list[tuple[int, int]]:
-    """Ranges of messages that bring no new words, with the round before them, which they repeat."""
+    """Ranges of messages that bring no new words, with the round before them, which they repeat.
+
+    A message that reports another action than before is progress, though the same page be shown: the next field of a
+    form is filled in.
+    """
     seen: set[str] = set()
+    done: set[tuple[str, str]] = set()
     still: list[tuple[int, bool]] = []
     for index, part in enumerate(stretch):
         own = words(without_courtesies(part.messages))
-        still.append((index, not brings_news(own, seen, NEWS)))
+        action = _reported_action(part)
+        is_progress = action is not None and (part.agent_id, action) not in done
+        still.append((index, not is_progress and not brings_news(own, seen, NEWS)))
         seen |= own
+        if action is not None:
+            done.add((part.agent_id, action))
     runs = ([index for index, _ in run] for is_still, run in groupby(still, lambda at: at[1]) if is_still)
     return [(max(0, run[0] - 2), run[-1] + 1) for run in runs if len(run) >= 2 * (ROUNDS - 1)]
+
+
+def _reported_action(part: SessionInteraction) -> str | None:
+    """The first line of a message of several paragraphs, which says what was done; numbers may be those of a clock."""
+    line, _, rest = part.messages.strip().partition("\n\n")
+    return " ".join(_NUMBERS.sub("", line).casefold().split()) if rest and len(line) <= _LONGEST_ACTION else None
 
 
 def brings_news(own: AbstractSet[str], seen: AbstractSet[str], least: float) -> bool:

@@ -91,6 +91,17 @@ def test_a_manager_who_says_little_and_gets_something_new_each_time_plays_no_pin
     assert "ping_pong" in kinds(*(each for page in news[:1] * 4 for each in (go_on, page)))
 
 
+def test_a_form_that_is_filled_in_field_by_field_is_no_ping_pong() -> None:
+    page = "Here is the page. Length, width, height, weight and country are asked for."
+    go_on = part("a", "Please go on with the form.")
+    fields = [
+        part("b", f"I typed '{each}' into '{each}'.\n\n{page}") for each in ("length", "width", "height", "weight")
+    ]
+    assert "ping_pong" not in kinds(*(each for field in fields for each in (go_on, field)))
+    again = [part("b", f"I waited {seconds} seconds.\n\n{page}") for seconds in (5, 7, 9, 12)]
+    assert "ping_pong" in kinds(*(each for waited in again for each in (go_on, waited)))
+
+
 def test_a_ping_pong_begins_where_nothing_new_comes_any_more() -> None:
     before = [
         part("ab"[number % 2], f"{said} is what was found")

@@ -16,6 +16,9 @@ from evaluation_assets.core.traces.trajectories.calls import CallKey, call_key
 _WAITS = re.compile(r"wait|sleep|poll|status|progress|next|scroll|page|read_output", re.IGNORECASE)
 """Tools that are meant to be called again: the same result is no news, but may be soon."""
 
+_NOTHING = frozenset({"", "None", "null"})
+"""How logs print a message that has no text beside its calls."""
+
 
 def _detect(course: Course) -> Iterator[Detected]:
     """Repetitions within a turn: what a user says in between is new information."""
@@ -49,7 +52,7 @@ def _loops_of_messages(course: Course) -> Iterator[Detected]:
             continue
         for loop in loops_in([(message.agent_id, message.text.strip()) for message in said]):
             again = said[loop.start + loop.length]
-            if again.text.strip():
+            if again.text.strip() not in _NOTHING:
                 place = again.place(0, len(again.text))
                 yield Detected(kind="loop", place=place, evidence=again.text)
         said.clear()
@@ -66,4 +69,4 @@ def _found(kind: str, made: PlacedStep) -> Detected:
     return Detected(kind=kind, place=made.place(span), evidence=made.trajectory.piece(span))
 
 
-DETECTOR = Detector(name="repeated_calls", version="2", kinds=("repeated_call", "loop"), detect=_detect)
+DETECTOR = Detector(name="repeated_calls", version="3", kinds=("repeated_call", "loop"), detect=_detect)

@@ -50,3 +50,8 @@ def test_agents_who_send_each_other_the_same_messages_are_in_a_loop() -> None:
 
 def test_an_agent_who_asks_the_user_again_is_in_no_loop() -> None:
     assert kinds(*[asked("A lamp.", answer="Which one?")] * 4) == []
+
+
+def test_messages_without_a_text_are_in_no_loop() -> None:
+    assert kinds(turn("Go.", *(part("a", said) for said in ["None"] * 4))) == []
+    assert kinds(turn("Go.", *(part("a", said) for said in ["Nothing."] * 4))) == ["loop"]
