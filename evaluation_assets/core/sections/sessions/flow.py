@@ -2,9 +2,9 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
-from math import fsum
+from math import fsum, isclose
 
 from evaluation_assets.core.sections.sessions.interactions import (
     SessionInteraction,
@@ -15,10 +15,12 @@ from evaluation_assets.core.sections.sessions.interactions import (
 from evaluation_assets.core.system.by_key import by_key
 from evaluation_assets.core.traces.trajectories.model import Trajectory
 
+_TENTH_OF_A_MICRODOLLAR = 1e-7
+
 
 @dataclass(frozen=True, slots=True)
 class Total:
-    """A sum over the `n_known` of `n_total` parts that have a value; `None` when none has."""
+    """A sum of what is known, of which `n_known` of `n_total` parts are whole; `None` when nothing is known."""
 
     value: float | None
     n_known: int
@@ -68,16 +70,27 @@ def flow_of(trajectory: Trajectory) -> Flow:
     parts = interactions_of(trajectory)
     handed_over = handoffs(parts)
     acted = speakers(trajectory)
+    agents = [_agent(*own) for own in by_key((part.agent_id, part) for part in parts).items()]
+    cost = _summed(map(_cost, parts))
     recorded = None if trajectory.usage is None else trajectory.usage.cost_usd
+    if recorded is not None:
+        if len(agents) == 1 or isclose(cost.value or 0.0, recorded, abs_tol=_TENTH_OF_A_MICRODOLLAR):
+            agents = [_complete(agent, recorded if len(agents) == 1 else agent.cost_usd.value) for agent in agents]
+        cost = Total(recorded, len(parts), len(parts))
     return Flow(
-        agents=tuple(_agent(*own) for own in by_key((part.agent_id, part) for part in parts).items()),
+        agents=tuple(agents),
         handoffs=tuple(handed_over),
         edges=dict(Counter(handoff.agents for handoff in handed_over)),
         unreached=tuple(agent for agent in definitions(trajectory) if agent not in {*acted}),
-        latency_ms=total(map(latency_ms, parts)),
+        latency_ms=_summed(map(_latency, parts)),
         tool_latency_ms=total(step.latency_ms for part in parts for step in part.calls),
-        cost_usd=total(map(cost_usd, parts)) if recorded is None else Total(recorded, len(parts), len(parts)),
+        cost_usd=cost,
     )
+
+
+def _complete(agent: AgentFlow, cost: float | None) -> AgentFlow:
+    """An agent with its whole cost: what its steps do not say is nothing, or in the total that the source states."""
+    return replace(agent, cost_usd=Total(cost or 0.0, agent.interactions, agent.interactions))
 
 
 def handoffs(parts: Sequence[SessionInteraction]) -> list[Handoff]:
@@ -90,20 +103,33 @@ def handoffs(parts: Sequence[SessionInteraction]) -> list[Handoff]:
 
 
 def latency_ms(part: SessionInteraction) -> float | None:
-    """What an interaction took: as recorded, else the sum of its steps where all of them are known."""
-    if part.interaction.latency_ms is not None:
-        return part.interaction.latency_ms
-    steps = total(step.latency_ms for step in part.steps)
-    return steps.value if steps.n_known == steps.n_total else None
+    """What an interaction took: as recorded, else the sum of what its steps say."""
+    return _latency(part).value
 
 
 def cost_usd(part: SessionInteraction) -> float | None:
-    """What an interaction cost: as recorded, else the sum of its steps where all of them are known."""
-    usage = part.interaction.usage
-    if usage is not None and usage.cost_usd is not None:
-        return usage.cost_usd
-    steps = total(None if step.usage is None else step.usage.cost_usd for step in part.steps)
-    return steps.value if steps.n_known == steps.n_total else None
+    """What an interaction cost: as recorded, else the sum of what its steps say."""
+    return _cost(part).value
+
+
+def _latency(part: SessionInteraction) -> Total:
+    recorded = part.interaction.latency_ms
+    return total([recorded] if recorded is not None else (step.latency_ms for step in part.steps))
+
+
+def _cost(part: SessionInteraction) -> Total:
+    recorded = None if part.interaction.usage is None else part.interaction.usage.cost_usd
+    if recorded is not None:
+        return total([recorded])
+    return total(None if step.usage is None else step.usage.cost_usd for step in part.steps)
+
+
+def _summed(parts: Iterable[Total]) -> Total:
+    """The sum of what is known of all interactions. One counts as known if all of its steps are."""
+    listed = list(parts)
+    known = total(part.value for part in listed)
+    whole = sum(part.value is not None and part.n_known == part.n_total for part in listed)
+    return Total(known.value, whole, len(listed))
 
 
 def total(values: Iterable[float | None]) -> Total:
@@ -120,6 +146,6 @@ def _agent(agent_id: str, parts: Sequence[SessionInteraction]) -> AgentFlow:
         interactions=len(parts),
         calls=len(calls),
         failed_calls=sum(step.has_failed for step in calls),
-        latency_ms=total(map(latency_ms, parts)),
-        cost_usd=total(map(cost_usd, parts)),
+        latency_ms=_summed(map(_latency, parts)),
+        cost_usd=_summed(map(_cost, parts)),
     )

@@ -1,5 +1,6 @@
 """The hand-off graph and the roll-ups."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -8,7 +9,9 @@ from hypothesis import strategies as st
 
 from evaluation_assets.core.sections.sessions.flow import flow_of
 from evaluation_assets.core.sections.sessions.interactions import is_session
-from evaluation_assets_tests.core.sections.sessions.making import call, part, session, speaking, turn
+from evaluation_assets.core.traces.trajectories.model import Trajectory, Usage
+from evaluation_assets_tests.core.sections.sessions.making import call, part, read, session, speaking, turn
+from evaluation_assets_tests.third_party import data
 
 NAMES = st.lists(st.sampled_from(["a", "b", "c", "d"]), min_size=1, max_size=20)
 
@@ -64,3 +67,54 @@ def test_latency_of_tool_calls_is_summed_apart() -> None:
 def test_a_session_has_several_agents_or_several_user_turns(agents: list[str], turns: int, expected: bool) -> None:
     trajectory = session(*(turn(f"go {n}", *(part(agent, "x") for agent in agents)) for n in range(turns)))
     assert is_session(trajectory) is expected
+
+
+def priced(parts: list[tuple[str, list[float | None]]], recorded: float | None) -> Trajectory:
+    """A session in which each step of an agent's interaction cost so much, with the total that its source states."""
+    made = session(turn("go", *(part(agent, None, *[call("s")] * len(own)) for agent, own in parts)))
+    (whole,) = made.turns
+    interactions = [
+        replace(
+            each,
+            steps=tuple(
+                replace(step, usage=None if cost is None else Usage(cost_usd=cost))
+                for step, cost in zip(each.steps, own, strict=True)
+            ),
+        )
+        for each, (_, own) in zip(whole.interactions, parts, strict=True)
+    ]
+    usage = None if recorded is None else Usage(cost_usd=recorded)
+    return replace(made, turns=(replace(whole, interactions=tuple(interactions)),), usage=usage)
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from("ab"), st.lists(st.sampled_from([None, 0.25, 0.5]), min_size=1, max_size=3)),
+        min_size=1,
+        max_size=5,
+    ),
+    st.booleans(),
+)
+def test_the_costs_of_the_agents_add_up_to_that_of_the_session(
+    parts: list[tuple[str, list[float | None]]], is_recorded: bool
+) -> None:
+    known = [cost for _, own in parts for cost in own if cost is not None]
+    flow = flow_of(priced(parts, sum(known) if is_recorded else None))
+    assert sum(agent.cost_usd.value or 0 for agent in flow.agents) == (flow.cost_usd.value or 0) == sum(known)
+    assert sum(agent.cost_usd.n_known for agent in flow.agents) == flow.cost_usd.n_known
+
+
+def test_a_recorded_total_is_that_of_the_only_agent_and_of_none_of_several() -> None:
+    (alone,) = flow_of(priced([("a", [None, 0.25]), ("a", [None])], 0.75)).agents
+    assert (alone.cost_usd.value, alone.cost_usd.n_known) == (0.75, 2)
+    several = flow_of(priced([("a", [None, 0.25]), ("b", [0.25])], 0.75))
+    assert [(agent.cost_usd.value, agent.cost_usd.n_known) for agent in several.agents] == [(0.25, 0), (0.25, 1)]
+    assert (several.cost_usd.value, several.cost_usd.n_known) == (0.75, 2)
+
+
+def test_the_costs_of_recorded_agents_add_up_to_those_of_their_sessions() -> None:
+    flows = [flow_of(run) for run in read(data("tau2-bench/ab/gpt-4.1_airline_default_gpt-4.1_1trials.json"))]
+    assert sum(flow.cost_usd.value or 0 for flow in flows) == pytest.approx(0.783268, abs=1e-6)
+    for flow in flows:
+        assert sum(agent.cost_usd.value or 0 for agent in flow.agents) == pytest.approx(flow.cost_usd.value)
+        assert all(agent.cost_usd.n_known == agent.cost_usd.n_total for agent in flow.agents)
