@@ -4,6 +4,7 @@ Agents name the same tool differently (`Edit`, `replace`, `str_replace`), also b
 server (`developer__shell`). What is not in the vocabulary is none of these.
 """
 
+import re
 import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -26,7 +27,11 @@ _WRITE = _names("write create write_file write_to_file create_file save_file not
 _REPLACE = _names("edit edit_file replace str_replace multi_edit search_and_replace insert_content insert")
 _DIFF = _names("replace_in_file apply_diff")
 _PATCH = _names("apply_patch patch")
-_READ = _names("read read_file view view_file open_file cat read_many_files read_files")
+_READ = _names("read read_file view view_file open_file open goto cat read_many_files read_files")
+_ON_OPEN_FILE = _names("edit insert create open goto")
+"""Tools of SWE-agent that work on the file that is open, or that have only a command line: results name the file."""
+
+_SHOWN_FILE = re.compile(r"^\[File: (.+) \(\d+ lines total\)\]", re.MULTILINE)
 _SHELL = _names(
     """
     bash shell exec_command run_shell_command execute_command local_shell execute_bash terminal run_terminal_cmd
@@ -39,7 +44,7 @@ _PATHS = ("paths", "include", "files")
 _OLD = ("old_string", "oldString", "old_str", "oldText", "before", "search")
 _NEW = ("new_string", "newString", "new_str", "newText", "after", "replace", "insert_text", "new_source")
 _CONTENT = ("content", "file_text", "contents", "new_source", "text")
-_RANGE = ("offset", "limit", "start_line", "end_line", "view_range", "line_range")
+_RANGE = ("offset", "limit", "line_number", "start_line", "end_line", "view_range", "line_range")
 _PATCH_TEXT = ("patchText", "input", "patch", "diff")
 _COMMAND = ("command", "cmd", "script")
 _UNNAMED = "arguments"
@@ -82,6 +87,8 @@ def action_of(trajectory: Trajectory, step: Step) -> Action | None:
     raw = trajectory.piece(call.raw)
     given = trajectory.arguments(call)
     arguments = given or {}
+    if name in _ON_OPEN_FILE and _first(arguments, _PATH) is None and (shown := _shown_file(trajectory, step)):
+        arguments = {**arguments, "path": shown}
     if name in _SHELL:
         is_plain = given is None or given.keys() == {_UNNAMED}
         return _shell(raw if is_plain else next((arguments[one] for one in _COMMAND if arguments.get(one)), None))
@@ -96,6 +103,13 @@ def action_of(trajectory: Trajectory, step: Step) -> Action | None:
         path = _first(arguments, _PATH)
         return None if path is None else Edited(tuple(search_and_replace(path, _first(arguments, ("diff",)) or "")))
     return _edit(arguments, is_whole=name in _WRITE) if name in _WRITE | _REPLACE else None
+
+
+def _shown_file(trajectory: Trajectory, step: Step) -> str | None:
+    """The file that a result shows; none is shown where an edit was refused."""
+    result = step.result
+    shown = _SHOWN_FILE.search(trajectory.piece(result.content)) if result is not None else None
+    return None if shown is None else shown[1]
 
 
 def edits_files(name: str) -> bool:

@@ -7,7 +7,10 @@ import pytest
 from evaluation_assets.core.intake.facts import SuiteFacts
 from evaluation_assets.core.lake.stored import Stored
 from evaluation_assets.core.lake.tables import SESSION_ANALYSES, TOOL_USE_RESULTS
+from evaluation_assets.core.lake.tables.findings import FINDINGS
+from evaluation_assets.core.lake.tables.ingest import RAW_TRAJECTORIES
 from evaluation_assets.core.pipeline.checks.finding import Finding
+from evaluation_assets.core.pipeline.checks.findings import quotations_hold
 from evaluation_assets.core.pipeline.checks.gating import no_drift
 from evaluation_assets.core.pipeline.checks.human_review import may_gate, readable
 from evaluation_assets.core.pipeline.checks.sessions import coordinated, sessions_judged, unauthorised_calls
@@ -16,7 +19,20 @@ from evaluation_assets.core.report.sinks.delivered import delivered
 from evaluation_assets.core.report.sinks.delivering import Tally
 from evaluation_assets.core.review.labels import Label, UnreadableLabel
 from evaluation_assets.core.scoring.analysed_sessions import PANEL
+from evaluation_assets.core.sections.findings.evidence.course import LONGEST_QUOTATION
 from evaluation_assets_tests.core.stored_rows import stored
+
+
+def test_a_quotation_is_the_beginning_of_its_place(tmp_path: Path) -> None:
+    text = "word " * 100
+    raw = stored(tmp_path, RAW_TRAJECTORIES, [{"trajectory_id": "t", "text": text}])
+
+    def holds(start: int, end: int, evidence: str) -> bool:
+        row = {"trajectory_id": "t", "kind": "loop", "start": start, "end": end, "evidence": evidence}
+        return quotations_hold(stored(tmp_path, FINDINGS, [row]), raw).passed
+
+    assert holds(0, 500, text[:LONGEST_QUOTATION]) and holds(0, 9, text[:9])
+    assert not holds(0, 500, text[:9]) and not holds(1, 500, text[:LONGEST_QUOTATION]) and not holds(0, 9, text[:8])
 
 
 def test_what_was_not_delivered_is_a_warning() -> None:

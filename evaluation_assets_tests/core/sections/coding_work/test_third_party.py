@@ -37,6 +37,13 @@ def test_mini_swe_agent() -> None:
     assert (other.commands, other.failed_commands, other.reads, other.repeated_reads) == (29, 0, 10, 0)
 
 
+def test_swe_agent() -> None:
+    """It opens one file and replaces one line of it; the call names no file, but its result does."""
+    (work,) = _works("swe-agent/6e44b9__sweagenttestrepo-1c2844.traj")
+    assert (work.edits, work.failed_edits, work.reads) == (1, 0, 1)
+    assert work.files == ("/SWE-agent__test-repo/tests/missing_colon.py",)
+
+
 def test_gemini_cli() -> None:
     """The agent says that it made a file, but called no tool."""
     (work,) = _works("atif/source-formats/gemini-cli-trajectory.json")

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from evaluation_assets.core.sections.coding_work.patches import Change
 from evaluation_assets.core.sections.coding_work.tools import Action, Edited, Looked, Ran, action_of
-from evaluation_assets.core.traces.trajectories.model import Step, ToolCall, Trajectory
+from evaluation_assets.core.traces.trajectories.model import Step, ToolCall, ToolResult, Trajectory
 
 
 def _action(name: str, arguments: Any) -> Action | None:
@@ -143,3 +143,33 @@ values = st.recursive(
 def test_whatever_a_model_writes_is_an_action_or_none(name: str, arguments: Any) -> None:
     action = _action(name, arguments)
     assert action is None or isinstance(action, Edited | Looked | Ran)
+
+
+SHOWN = "Replaced 1 occurrences.\n[File: /repo/a.py (3 lines total)]\n1:y"
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "shown", "expected"),
+    [
+        (
+            "edit",
+            {"search": "x", "replace": "y", "replace-all": False},
+            SHOWN,
+            Edited((Change("/repo/a.py", "x", "y"),)),
+        ),
+        ("edit", "edit 1:1\ny\nend_of_edit", SHOWN, Edited((Change("/repo/a.py", None, None),))),
+        ("edit", {"search": "x", "replace": "y"}, "Your changes have NOT been applied.", None),
+        ("open", 'open "a.py" 2', SHOWN, Looked((("/repo/a.py", ""),))),
+        ("open", {"path": "a.py", "line_number": 2}, SHOWN, Looked((("a.py", "line_number=2"),))),
+        ("search_file", "search_file x", SHOWN, None),
+    ],
+)
+def test_the_file_that_is_open_is_named_by_the_result(
+    name: str, arguments: Any, shown: str, expected: Action | None
+) -> None:
+    raw = arguments if isinstance(arguments, str) else json.dumps(arguments)
+    text = raw + shown
+    run = Trajectory(id="t", task_id="t", format="x", task="", text=text, turns=())
+    result = ToolResult(content=(len(raw), len(text)))
+    step = Step(start=0, end=len(text), call=ToolCall(name=name, raw=(0, len(raw))), result=result)
+    assert action_of(run, step) == expected
