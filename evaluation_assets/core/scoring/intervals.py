@@ -131,9 +131,9 @@ class Interval:
 def interval_of_mean(groups: Sequence[Clustered]) -> Interval:
     """The interval of a mean of scores, or of a mean of groups' means, over tasks.
 
-    Student's t with cluster-robust standard errors, clipped to 0..1. If all values are 0 or 1, `rate_interval`.
-    None below `MIN_CLUSTERS` tasks, and none for scores that do not vary: a width of 0 would claim
-    certainty.
+    Student's t with cluster-robust standard errors, clipped to 0..1. If all values are 0 or 1, `rate_interval`: where
+    all are 1, it holds for scores in between too, as their mean is not below the share of ones. None below
+    `MIN_CLUSTERS` tasks, and none for other scores that do not vary: a width of 0 would claim certainty.
     """
     mean, error, degrees = mean_of_clustered_means(groups)
     n = degrees + 1 if degrees else len({cluster for _, clusters in groups for cluster in clusters})

@@ -21,7 +21,7 @@ class Statistic(BaseModel):
     """A criterion over subjects, 0..1. Statistics are over the `n_scored` of `n_total` subjects with a score.
 
     `ci_low` and `ci_high` are the 95% interval of the mean over the `n_tasks` tasks of the subjects; `None` with fewer
-    than five tasks, and if the scores do not vary.
+    than five tasks, and if the scores do not vary, unless all are 0 or 1.
     `tenths` counts the scores in each tenth of the scale, 1.0 in the last; empty if a value is not on the scale.
     """
 

@@ -18,7 +18,7 @@ from evaluation_assets.core.sections.findings.evidence.course import Asked, Cour
 from evaluation_assets.core.sections.findings.evidence.cues import cues
 from evaluation_assets.core.sections.findings.evidence.effects import may_do_anything
 from evaluation_assets.core.sections.findings.evidence.given import Given
-from evaluation_assets.core.sections.findings.evidence.results import cells_apart
+from evaluation_assets.core.sections.findings.evidence.results import as_read
 from evaluation_assets.core.sections.findings.evidence.totals import (
     Record,
     records_in,
@@ -106,7 +106,7 @@ class _Results:
         """Add the next result."""
         self.is_any = True
         self._unread.append((tool, result))
-        self._close_by.appendleft(cells_apart(result[:_READ]))
+        self._close_by.appendleft(as_read(result[:_READ]))
 
     def support(self, value: Value, message: Message, given: Given) -> bool:
         """Whether one after the message has a value, one before comes to it, or says that it is of the next day."""
@@ -160,7 +160,7 @@ class _Results:
             written: set[str] = set()
             if may_do_anything(placed.call):
                 written.update(form for value in values_in(placed.arguments_text) for form in value.forms)
-            for value in values_in(cells_apart(placed.result)):
+            for value in values_in(as_read(placed.result)):
                 if written.isdisjoint(value.forms):
                     last.update(((value.kind, form), placed.order) for form in value.forms)
         return last
@@ -240,4 +240,4 @@ def _numbers(text: str) -> list[float]:
     return [float(form) for value in numbers for form in (value.forms[0], *value.parts)]
 
 
-DETECTOR = Detector(name="answers", version="9", kinds=("contradicted_answer", "unsupported_answer"), detect=_detect)
+DETECTOR = Detector(name="answers", version="10", kinds=("contradicted_answer", "unsupported_answer"), detect=_detect)

@@ -14,7 +14,7 @@ from evaluation_assets.core.sections.findings.evidence.call_forms import NO_FORM
 from evaluation_assets.core.sections.findings.evidence.given import Texts
 from evaluation_assets.core.sections.findings.evidence.handed_on import HandedOn
 from evaluation_assets.core.sections.findings.evidence.resolved import todays
-from evaluation_assets.core.sections.findings.evidence.results import cells_apart
+from evaluation_assets.core.sections.findings.evidence.results import as_read
 from evaluation_assets.core.sections.findings.finding import Place
 from evaluation_assets.core.traces.trajectories.model import Span, Step, ToolCall, Trajectory
 from evaluation_assets.core.traces.trajectories.wrapped_results import said_by
@@ -194,7 +194,7 @@ class Course:
                     texts.add(event.trajectory.piece(event.step.thought), number, "thought")
                     if event.step.call is not None:
                         texts.add(event.arguments_text, number + 1, "argument")
-                    texts.add(cells_apart(event.result), number + 1)
+                    texts.add(as_read(event.result), number + 1)
         return texts
 
     @property

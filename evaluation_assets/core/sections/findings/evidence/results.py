@@ -5,6 +5,7 @@ import json
 import re
 from collections.abc import Sequence
 from typing import Any
+from urllib.parse import unquote
 
 from evaluation_assets.core.traces.formats.untyped import printed_value
 from evaluation_assets.core.traces.trajectories.model import JsonObject, json_document
@@ -21,6 +22,9 @@ _JSON = json.JSONDecoder()
 _HTML_ROW = re.compile(r"<tr\b[^<>]{0,200}>((?:(?!<tr\b).)*?)</tr>", re.IGNORECASE | re.DOTALL)
 _HTML_CELL = re.compile(r"<t[hd]\b[^<>]{0,200}>((?:(?!<t[hd]\b).)*?)</t[hd]>", re.IGNORECASE | re.DOTALL)
 _TAG = re.compile(r"<[^<>]{1,300}>")
+_ENCODED = re.compile(r"https?://[^\s\"'<>%]{0,2000}%[0-9A-Fa-f]{2}[^\s\"'<>]{0,2000}")
+"""An address with percent-encoded characters, which may hold a quotation of its page."""
+
 _MARKS = ("|", "\t", ";", ",")
 _RULE = re.compile(r"[\s|:+-]+")
 _CELL = re.compile(r"[-+$€£]?\d[\d.,]*")
@@ -84,7 +88,14 @@ def table_of(result: str) -> list[JsonObject] | None:
     return [dict(zip(heads, (cell.strip() for cell in row), strict=True)) for row in same]
 
 
-def cells_apart(result: str) -> str:
+def as_read(result: str) -> str:
+    """A result as its values are read: addresses decoded, and the cells of a table apart. All lines stay."""
+    if "%" in result:
+        result = _ENCODED.sub(lambda found: " ".join(unquote(found.group()).splitlines()), result)
+    return _cells_apart(result)
+
+
+def _cells_apart(result: str) -> str:
     """A result with a space between the cells of a table of CSV: of `DE,12,30` no number is 12.30. All lines stay."""
     first = result[:_LONGEST].lstrip().partition("\n")[0]
     if "," not in first or first[:1] in ("{", "[") or any(mark in first for mark in _MARKS[:-1]):

@@ -302,3 +302,9 @@ def test_what_one_agent_asks_of_another_is_no_answer() -> None:
     read = part("searcher", None, call("search", '{"rent": 8.9}'))
     asks = part("searcher", "Analyst, please compute it for 70 m².")
     assert found(DETECTOR, session(turn("Compare rents.", read, asks, part("analyst", "Done.")))) == []
+
+
+def test_a_date_in_an_address_of_a_result_supports_the_answer() -> None:
+    result = "[1] https://example.org/history#:~:text=On%2013%20January%202004%2C%20the"
+    assert said("It was founded on January 13, 2004.", result) == []
+    assert said("It was founded on January 14, 2004.", result) == ["contradicted_answer"]

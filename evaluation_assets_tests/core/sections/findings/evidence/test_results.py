@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation_assets.core.sections.findings.evidence.results import cells_apart, document_of, table_of
+from evaluation_assets.core.sections.findings.evidence.results import as_read, document_of, table_of
 from evaluation_assets.core.traces.trajectories.wrapped_results import text_inside
 
 ORDER = {"id": "W21", "price": 5}
@@ -75,26 +75,32 @@ def test_a_table_with_headings_has_a_record_for_each_line(text: str) -> None:
     "text", ["12,30\n14,20", "Kiel, 12 berths", "a,b\n" + '"' + "x" * 150_000, "<tr>" * 50_000, ""]
 )
 def test_other_texts_are_no_table(text: str) -> None:
-    assert table_of(text) is None and cells_apart(text) == text
+    assert table_of(text) is None and as_read(text) == text
 
 
 def test_cells_are_set_apart_and_no_line_of_a_result_is_lost() -> None:
-    assert cells_apart("port,berths,ships\nKiel,12,30") == "port | berths | ships\nKiel | 12 | 30"
+    assert as_read("port,berths,ships\nKiel,12,30") == "port | berths | ships\nKiel | 12 | 30"
     printed = (
         "correct, kg/L  density=0.803  litres=   20089\nwrong, lb/L  density=1.77  litres=    4917\ntotal: 12599 L"
     )
-    assert cells_apart(printed).split("\n")[2] == "total: 12599 L" and "20089" in cells_apart(printed)
+    assert as_read(printed).split("\n")[2] == "total: 12599 L" and "20089" in as_read(printed)
     columns = "Works\t22 h\tpeak 85\nLake\t23 h\tpeak 50\nmissing: {'a': [1, 2]}"
-    assert cells_apart(columns) == columns
+    assert as_read(columns) == columns
 
 
 @given(st.lists(st.lists(st.from_regex(r"[a-z0-9 ]{1,6}", fullmatch=True), min_size=1, max_size=4), max_size=5))
-def test_setting_cells_apart_keeps_every_word(rows: list[list[str]]) -> None:
+def test_setting_as_read_keeps_every_word(rows: list[list[str]]) -> None:
     text = "\n".join(",".join(row) for row in rows)
-    assert re.findall(r"\w+", cells_apart(text)) == re.findall(r"\w+", text)
+    assert re.findall(r"\w+", as_read(text)) == re.findall(r"\w+", text)
 
 
 @given(st.text(alphabet='ab,;|\t"\n1<tr>td/', max_size=60))
 def test_any_text_may_be_a_table(text: str) -> None:
     table_of(text)
-    cells_apart(text)
+    as_read(text)
+
+
+def test_what_an_address_quotes_is_decoded() -> None:
+    quoted = "https://de.example.org/w#:~:text=On%2013%20January%202004%2C%20the,2%0A3 is 100%25."
+    assert as_read(quoted) == "https://de.example.org/w#:~:text=On 13 January 2004, the,2 3 is 100%25."
+    assert as_read("50%20 of it") == "50%20 of it"
