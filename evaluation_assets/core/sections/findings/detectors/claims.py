@@ -39,13 +39,16 @@ _LONGEST = 500
 
 
 def _detect(course: Course) -> Iterator[Detected | Claim]:
-    has_tools = course.calls or any(agent.tools for agent in course.trajectory.agents)
-    if not has_tools or any(may_do_anything(made.call) for made in course.calls):
+    own = {tool.name for agent in course.trajectory.agents for tool in agent.tools or ()}
+    tools = own | course.forms.tools
+    if not (course.calls or tools) or any(may_do_anything(made.call) for made in course.calls):
         return
-    tools = {tool.name for agent in course.trajectory.agents for tool in agent.tools or ()} | course.forms.tools
     performed = _Performed(course.calls, tools)
     words = {word for tool in tools if changes_state(tool) for word in words_of_tool(tool)}
-    known = [action for action in actions() if not (action.with_tool and action.tools.isdisjoint(words))]
+    is_known = bool(course.calls or own)  # else only other runs of the drop show which tools there are
+    known = [
+        action for action in actions() if not ((action.with_tool or not is_known) and action.tools.isdisjoint(words))
+    ]
     asked = [turn.user_message or "" for turn in course.trajectory.turns]
     ends_in_question = {message.turn + 1: "?" in message.text for message in course.messages}
     for message in course.messages:
@@ -207,4 +210,4 @@ def _codes(text: str) -> set[str]:
     return forms | {code.casefold() for code in _CODE.findall(text)}
 
 
-DETECTOR = Detector(name="claims", version="8", kinds=("unperformed_claim",), detect=_detect)
+DETECTOR = Detector(name="claims", version="9", kinds=("unperformed_claim",), detect=_detect)

@@ -7,6 +7,7 @@ from evaluation_assets.core.sections.findings.evidence.actions import actions
 from evaluation_assets.core.sections.findings.evidence.call_forms import CallForms
 from evaluation_assets.core.sections.findings.evidence.course import Course
 from evaluation_assets.core.sections.findings.evidence.cues import document
+from evaluation_assets.core.traces.trajectories.model import Trajectory
 from evaluation_assets_tests.core.sections.findings.finding import asked, found, run
 from evaluation_assets_tests.core.sections.sessions.making import call
 
@@ -134,6 +135,18 @@ def test_the_tools_of_other_runs_of_the_drop_are_known_too() -> None:
     assert found(DETECTOR, made) == []
     course = Course(made, CallForms.of([made, other]))
     assert [finding.evidence for finding in DETECTOR.findings(course)] == [said]
+
+
+def test_a_run_without_calls_has_the_tools_of_other_runs_of_the_drop() -> None:
+    silent = run(asked("Delete the file.", answer="I have deleted the file."))
+    deleting = run(asked("Delete it.", call("delete", "ok", path="a.txt")))
+    looking = run(asked("Show it.", call("get_file", "a", path="a.txt")))
+
+    def claimed(*others: Trajectory) -> list[str]:
+        return [each.kind for each in DETECTOR.findings(Course(silent, CallForms.of([silent, *others])))]
+
+    assert claimed(deleting) == ["unperformed_claim"]
+    assert claimed(looking) == claimed() == []
 
 
 def test_an_item_of_a_list_claims_what_was_done_to_what_it_names() -> None:
