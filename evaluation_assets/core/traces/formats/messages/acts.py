@@ -104,7 +104,7 @@ def with_fields(messages: Sequence[Any]) -> Iterator[Any]:
             if shown is not None:
                 yield {"role": "tool", "content": as_text(shown)}
             continue
-        read = (*TOOLS, *ARGUMENTS, *RESULTS, *ERRORS, *EXITS, *_OUTCOMES)
+        read = (*TOOLS, *CALLS, *ARGUMENTS, *RESULTS, *ERRORS, *EXITS, *_OUTCOMES)
         call = {"id": act["id"] or f"message {number}", "name": act["name"], "arguments": act["arguments"]}
         others = {key: value for key, value in message.items() if key not in read or key in _OF_MESSAGES}
         yield {**others, "tool_calls": [call]}
