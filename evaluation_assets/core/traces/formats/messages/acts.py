@@ -58,7 +58,9 @@ def act_in(call: JsonObject) -> JsonObject | None:
         if key is None:
             return None
         name, more = inner[key], {name: value for name, value in inner.items() if name not in (key, *THOUGHTS)}
-        given = next((more[each] for each in ARGUMENTS if each in more), more) if given is None else given
+        named = next((each for each in ARGUMENTS if each in more), None)
+        call = call if named is None else {**more, **call}  # what came back may stand in the call, too
+        given = (more if named is None else more[named]) if given is None else given
     elif place in CODE:
         name, given = place, {place: inner}
     elif given is None and not has_result and (place != "action" or not _is_written_out(inner)):
