@@ -595,3 +595,22 @@ def test_calls_of_a_simulated_user_are_what_it_says(tmp_path: Path) -> None:
         "[on the user's device] screen({})\n[it shows] off\nIt is off.",
     ]
     assert summary_of(path).trust == "complete"
+
+
+def test_an_action_in_a_field_is_a_call_or_what_the_agent_says(tmp_path: Path) -> None:
+    contents = [
+        {"role": "user", "content": "Where is the key?"},
+        {"role": "agent", "thought": "I search.", "action": 'SearchRoom: {"room": "attic"}'},
+        {"role": "environment", "content": "a chest"},
+        {"role": "agent", "thought": "", "action": "open the chest"},
+        {"role": "environment", "content": "a key"},
+        {"role": "agent", "thought": "That is it.", "action": "In the chest."},
+    ]
+    path = saved(tmp_path, [{"id": 7, "contents": [contents], "label": 0}])
+    (run,) = trajectories(path)
+    assert calls_of(run) == [
+        ("SearchRoom", {"room": "attic"}, "a chest"),
+        ("action", {"action": "open the chest"}, "a key"),
+    ]
+    assert (run.final_answer, run.piece(run.calls[0].thought)) == ("In the chest.", "I search.")
+    assert summary_of(path).trust == "complete"
