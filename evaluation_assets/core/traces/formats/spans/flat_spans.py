@@ -28,6 +28,8 @@ _UNITS = ((1e11, 1.0), (1e14, 1e3), (1e17, 1e6))
 """Upper limits of times in seconds, milliseconds and microseconds since 1970, in this century; others are in ns."""
 
 _FAILED = ("ERROR", "STATUS_CODE_ERROR", "STATUSCODE.ERROR", "2")
+_KINDS = frozenset(("LLM", "TOOL", "AGENT", "CHAIN"))
+"""Kinds of OpenInference that programs of one's own write in the place of the kind of OpenTelemetry."""
 _DETAILS = "gen_ai.client.inference.operation.details"
 
 
@@ -114,7 +116,8 @@ def flat_span(data: JsonObject, unmapped: UnmappedFields) -> Span:
         context.set_aside("trace_state")
         scope.set_aside("version", "attributes")
         fields.set_aside("kind", "links", "id", "__index_level_0__", "flags", "traceState", "durationNano")
-        kind = fields.text("span_kind")
+        own = (fields.text("kind") or "").upper()
+        kind = fields.text("span_kind") or (own if own in _KINDS else None)
         events = [event_of(event) for event in fields.objects("events", "span_events")]
         start, end = time_in(fields, *_STARTS), time_in(fields, *_ENDS)
         code = status.name("status_code", "code") or fields.text("status_code") or ""
