@@ -69,8 +69,8 @@ class TrialCounter:
     """Numbers repeated runs of a task inside a drop, so that every trajectory id in it is unique.
 
     A recorded trial keeps its number, whatever the order of the runs, unless an earlier run of the task has it. Where
-    one drop has an ID as a number and as a text, these are two tasks, and the later one is named after its type. A number
-    in several domains or data sets is a task of each, and the later ones are named after those.
+    one drop has an ID as a number and as a text, these are two tasks, and the later one is named after its type. A
+    number in several domains or data sets is a task of each, and the later ones are named after those.
     """
 
     def __init__(self) -> None:
