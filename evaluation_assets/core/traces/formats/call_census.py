@@ -56,7 +56,7 @@ _LISTED = ("ToolCallRequestEvent", "AssistantMessage")
 
 _KINDS = ("type", "part_kind")
 _IDS = ("tool_call_id", "call_id", "toolCallId", "toolUseId", "callId", "id")
-_NAMES = ("name", "toolName", "tool_name", "function_name", "toolname")
+_NAMES = ("name", "toolName", "tool_name", "function_name", "toolname", "tool")
 _ARGUMENTS = ("arguments", "args", "input", "parameters")
 _SPAN_KINDS = {
     "openinference.span.kind": "TOOL",

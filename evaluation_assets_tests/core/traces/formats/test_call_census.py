@@ -33,3 +33,7 @@ def test_calls_that_another_run_or_the_user_made_are_none_of_the_run() -> None:
     users = [{"role": "user", "tool_calls": [call]}, {"role": "tool", "tool_call_id": "call-1", "content": "off"}]
     assert census_of({"steps": [copied]}) == Census()
     assert census_of({"messages": users}) == Census()
+
+
+def test_a_listed_call_may_name_its_tool_as_tool() -> None:
+    assert census_of({"tool_calls": [{"tool": "find", "arguments": {"of": "x"}}]}).calls
