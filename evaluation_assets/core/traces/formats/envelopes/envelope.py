@@ -13,7 +13,7 @@ from evaluation_assets.core.traces.formats.context import Context
 from evaluation_assets.core.traces.formats.conversation import joined
 from evaluation_assets.core.traces.formats.files.records import read_records
 from evaluation_assets.core.traces.formats.files.samples import own_files
-from evaluation_assets.core.traces.formats.isolation import usable
+from evaluation_assets.core.traces.formats.isolation import attempted, usable
 from evaluation_assets.core.traces.formats.messages.chat import role_of
 from evaluation_assets.core.traces.formats.readers.openai_messages import trajectory_of
 from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
@@ -106,10 +106,9 @@ class Envelope:
         if not self.holds(record.data) and PARTS not in object_in(record.data):
             yield record.rejected(UnusableRecord("not_this_format", f"the record is not in format {self.name}"))
             return
-        try:
-            chats = list(self.conversations(record.data))
-        except UnusableRecord as problem:
-            yield record.rejected(problem)
+        chats = attempted(record, lambda each: list(self.conversations(each.data)))
+        if isinstance(chats, Rejection):
+            yield chats
             return
         parts = object_in(record.data).get(PARTS, ())
         for chat in chats:

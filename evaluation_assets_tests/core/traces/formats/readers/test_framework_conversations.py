@@ -5,9 +5,17 @@ from typing import Any
 
 import pytest
 
-from evaluation_assets.core.traces.trajectories.model import JsonObject
+from evaluation_assets.core.traces.formats.base import Rejection
+from evaluation_assets.core.traces.trajectories.model import JsonObject, Trajectory
 from evaluation_assets_tests.core.traces.formats.readers.summaries import calls_and_errors, summary_of, written
-from evaluation_assets_tests.core.traces.formats.reading import FIXTURES, calls_of, loaded, records_of, trajectories
+from evaluation_assets_tests.core.traces.formats.reading import (
+    FIXTURES,
+    calls_of,
+    loaded,
+    read,
+    records_of,
+    trajectories,
+)
 
 AGENTSCOPE, INTERPRETER, TRANSCRIPT, TRACKER = (
     FIXTURES / "agentscope" / "messages.json",
@@ -131,3 +139,18 @@ def test_an_action_of_rasa_that_was_rejected_failed(tmp_path: Path) -> None:
     ]
     (run,) = trajectories(written(tmp_path, {**RASA, "events": events}))
     assert [step.has_failed for step in run.calls] == [True]
+
+
+def test_a_conversation_that_breaks_its_reader_is_rejected_alone(tmp_path: Path) -> None:
+    broken = {
+        "type": "event",
+        "name": "DynamicPlanStepTriggered",
+        "from": {"id": "bot", "role": "bot"},
+        "conversation": {"id": "c2"},
+        "value": {"stepId": ["s1"], "taskDialogId": "look_up"},
+    }
+    run, rejection = read(written(tmp_path, *ACTIVITIES, broken))
+    assert isinstance(run, Trajectory)
+    assert run.final_answer == PAID
+    assert isinstance(rejection, Rejection)
+    assert rejection.reason == "reader_failed"
