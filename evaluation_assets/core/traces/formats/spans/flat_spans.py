@@ -5,6 +5,7 @@ programs that write the spans of an in-memory exporter have them beside the attr
 exporter of Go's SDK that prints spans has names of its own, as has the table of Pydantic Logfire.
 """
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -30,6 +31,11 @@ _UNITS = ((1e11, 1.0), (1e14, 1e3), (1e17, 1e6))
 _FAILED = ("ERROR", "STATUS_CODE_ERROR", "STATUSCODE.ERROR", "2")
 _KINDS = frozenset(("LLM", "TOOL", "AGENT", "CHAIN"))
 """Kinds of OpenInference that programs of one's own write in the place of the kind of OpenTelemetry."""
+_WHOLE = re.compile(
+    r"gen_ai\.(?:(?:input|output)\.messages|tool\.(?:call\.(?:arguments|result)|definitions)|system_instructions)"
+    r"|(?:in|out)put\.value|tool_call\.function\.arguments|traceloop\.entity\.(?:in|out)put"
+)
+"""Attributes whose values may be objects. What is in them is no attribute."""
 _DETAILS = "gen_ai.client.inference.operation.details"
 
 
@@ -169,7 +175,9 @@ def error_of(told: str | None, events: list[Event]) -> str:
 
 def _flattened(value: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
     """Flatten attributes to dotted keys; Phoenix nests them."""
-    if isinstance(value, dict) and (not prefix or prefix.count(".") < _DEEPEST):
+    if value is not None and _WHOLE.fullmatch(prefix):
+        yield prefix, value
+    elif isinstance(value, dict) and (not prefix or prefix.count(".") < _DEEPEST):
         for key, inner in value.items():
             yield from _flattened(inner, f"{prefix}.{key}" if prefix else str(key))
     elif isinstance(value, list) and value and all(isinstance(item, dict) for item in value):

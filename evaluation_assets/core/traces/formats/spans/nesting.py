@@ -29,3 +29,11 @@ def merged(span: Span, wrapper: Span | None) -> Span:
 def works(span: Span) -> bool:
     """Whether a span has a model, a tool or an agent below it."""
     return any(kind_of(below) in ("model", "tool", "agent") for child in span.children for below in child.walk())
+
+
+def speaks(span: Span) -> bool:
+    """Whether an agent's span says itself what its model was told and said, as no span below it does.
+
+    Azure AI Foundry, which runs agents itself, writes spans of no model.
+    """
+    return not works(span) and all(f"gen_ai.{way}.messages" in span.attributes for way in ("input", "output"))
