@@ -2,14 +2,14 @@
 
 OpenTelemetry's console exporter and Phoenix (JSON, or rows of a table) have the IDs in `context`; ADOT, CloudWatch and
 programs that write the spans of an in-memory exporter have them beside the attributes, in snake or camel case. The
-exporter of Go's SDK that prints spans has names of its own, as has the table of Pydantic Logfire.
+exporter of Go's SDK that prints spans has names of its own, as have AgentOps and the table of Pydantic Logfire.
 """
 
 import re
 from collections.abc import Iterator
 from typing import Any
 
-from evaluation_assets.core.traces.formats.spans import logfire, monocle
+from evaluation_assets.core.traces.formats.spans import agentops, logfire, monocle
 from evaluation_assets.core.traces.formats.spans.tree import Event, Span
 from evaluation_assets.core.traces.formats.times import seconds_of
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
@@ -49,6 +49,8 @@ def spans_in(data: Any) -> list[JsonObject]:
         return [_of_go(data)]
     if rows := [row for row in (data, *list_in(data.get("rows"))) if logfire.is_row(row)]:
         return logfire.spans_of(rows)
+    if agentops.is_trace(data):
+        return agentops.spans_of(data)
     if is_span(row := _unflattened(data)):
         return [row]
     return [item for key in _LISTS for item in list_in(data.get(key)) if is_span(item)]
