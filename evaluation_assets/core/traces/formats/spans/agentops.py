@@ -10,7 +10,7 @@ _KINDS = {"llm": "LLM", "agent": "AGENT", "tool": "TOOL"}
 
 
 def is_trace(data: Any) -> bool:
-    spans = objects_in(at(data, "spans"))
+    spans = list(objects_in(at(data, "spans")))
     named = all({"span_id", "span_name", "span_attributes"} <= span.keys() for span in spans)
     return bool(spans) and named and isinstance(at(at(data, "trace"), "trace_id"), str)
 

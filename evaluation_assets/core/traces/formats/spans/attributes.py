@@ -199,7 +199,7 @@ def model_call(span: Span, fields: Fields) -> ModelCall:
     ]
     inputs += _first(given, "user") if not inputs else []
     outputs += _first(said, "assistant") if not outputs else []
-    given_back = max((place for place, each in enumerate(outputs, 1) if each.role == "tool"), default=0)
+    last = max(len(outputs) - 1, 0) if kind_of(span) == "agent" else 0
     prompt = decoded(_value(fields, "gen_ai.system_instructions", "llm.system_prompt")) or at(
         at(request, "config"), "system_instruction"
     )
@@ -216,8 +216,8 @@ def model_call(span: Span, fields: Fields) -> ModelCall:
     )  # fmt: skip
     return ModelCall(
         inputs=tuple(inputs),
-        before=tuple(outputs[:given_back]),
-        outputs=tuple(outputs[given_back:]),
+        before=tuple(outputs[:last]),
+        outputs=tuple(outputs[last:]),
         tools=tools_from(definitions),
         model=_text(fields, "llm.model_name", "gen_ai.response.model", "gen_ai.request.model"),
         usage=usage_in(fields),
@@ -292,7 +292,7 @@ def agent_run(span: Span, fields: Fields) -> AgentRun:
             _quoted(_value(fields, "output.value", "final_result", "traceloop.entity.output", "mlflow.spanOutputs")),
             _ANSWERED_KEYS,
         ),
-        goes_on=any(message.role == "assistant" for message in given[-1:]),
+        goes_on=next((message.role for message in reversed(given) if message.role != "system"), None) == "assistant",
         tools=tools_from(_value(fields, "gen_ai.tool.definitions", "llm.tools")),
         usage=usage_in(fields),
     )

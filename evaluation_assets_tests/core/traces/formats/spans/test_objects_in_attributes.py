@@ -33,10 +33,21 @@ def agent(number: int, name: str, inputs: list[Any], outputs: list[Any]) -> Json
     return exported(number, "invoke_agent", [said("system", f"You are {name}."), *inputs], outputs, **named, **tokens)
 
 
+def tool(number: int, parent: int) -> JsonObject:
+    about = {
+        "gen_ai.tool.name": "look_up",
+        "gen_ai.tool.call.id": "c1",
+        "gen_ai.tool.call.arguments": ARGUMENTS,
+        "gen_ai.tool.call.result": {"orders": [{"state": "paid"}]},
+    }
+    return {**exported(number, "execute_tool", [], [], **about), "parent_id": f"{parent:016}"}
+
+
 def test_agents_without_spans_of_their_model_say_what_was_said(tmp_path: Path) -> None:
     desk = agent(1, "desk", [ASKED], [said("assistant", "Clerk, look it up.")])
     work = [asked_for("c1", "look_up", **ARGUMENTS), returned("c1", "paid"), said("assistant", "It is paid.")]
-    clerk = agent(3, "clerk", [ASKED, said("assistant", "Clerk, look it up.")], work)
+    told = [ASKED, said("assistant", "Clerk, look it up."), said("system", "There are files.")]
+    clerk = agent(3, "clerk", told, work)
     path = written(tmp_path, desk, clerk)
     (run,) = trajectories(path)
     check(run)
@@ -56,21 +67,19 @@ def test_agents_that_are_asked_the_same_again_begin_a_turn(tmp_path: Path) -> No
     assert [turn.user_message for turn in run.turns] == ["Is order 17 paid?"] * 2
 
 
+def test_what_an_agent_called_has_the_results_of_the_spans_of_its_tools(tmp_path: Path) -> None:
+    work = [asked_for("c1", "look_up", **ARGUMENTS), said("assistant", "It is paid.")]
+    path = written(tmp_path, agent(1, "desk", [ASKED], work), tool(2, 1))
+    (run,) = trajectories(path)
+    check(run)
+    assert [(step.message is not None, step.call is not None) for step in run.steps] == [(False, True), (True, False)]
+    assert (run.final_answer, summary_of(path).trust) == ("It is paid.", "complete")
+    assert [(name, arguments) for name, arguments, _ in calls_of(run)] == [("look_up", ARGUMENTS)]
+
+
 def test_arguments_and_results_may_be_objects(tmp_path: Path) -> None:
     model = exported(1, "chat", [ASKED], [asked_for("c1", "look_up", **ARGUMENTS)])
-    tool = exported(
-        3,
-        "execute_tool",
-        [],
-        [],
-        **{
-            "gen_ai.tool.name": "look_up",
-            "gen_ai.tool.call.id": "c1",
-            "gen_ai.tool.call.arguments": ARGUMENTS,
-            "gen_ai.tool.call.result": {"orders": [{"state": "paid"}]},
-        },
-    )
-    (run,) = trajectories(written(tmp_path, model, tool))
+    (run,) = trajectories(written(tmp_path, model, tool(3, 1)))
     ((name, arguments, result),) = calls_of(run)
     assert (name, arguments) == ("look_up", ARGUMENTS)
     assert result == '{\n  "orders": [\n    {\n      "state": "paid"\n    }\n  ]\n}'
