@@ -301,7 +301,7 @@ class DropReport(Frozen):
     `process` is the process score; `overall` is the score of the judges. `drawn` says which runs the sidecar chose,
     `held_back` what the limit for the day kept the judges from.
     `damaged_tables` are files of other drops of the suite that could not be read; the history excludes these drops.
-    `previous_drop` is the drop of the suite that was evaluated before. `participants` are agent, version and model
+    `previous_drop` is the drop of the suite whose runs were made before. `participants` are agent, version and model
     according to the trajectories, where all of them agree. `agent_use` is `None` in reports of earlier versions.
     `not_compared` says why the gate used none of the baselines that have tasks of the drop.
     """
