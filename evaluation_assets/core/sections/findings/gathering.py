@@ -15,7 +15,7 @@ from evaluation_assets.core.traces.trajectories.model import Trajectory
 JudgedClaim = tuple[str, str, str]
 """A judge, a claim of the final answer, and the words of the run that contradict it, as the judge quotes both."""
 
-GATHERING_VERSION = "12"
+GATHERING_VERSION = "13"
 
 MISSING_CALL = "missing_call"
 """The kind of finding that is placed at the end of the run, up to which the call could be made."""
