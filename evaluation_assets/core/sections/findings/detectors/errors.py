@@ -202,9 +202,9 @@ def _repeats(text: str, failed: PlacedStep) -> bool:
     """
     error = _what_went_wrong((failed.step.result and failed.step.result.error) or "")
     ids = set(_ID.findall(error))
-    asked = (turn.user_message or "" for turn in failed.trajectory.turns)
-    known = words("\n".join([failed.trajectory.task, failed.arguments_text, *asked, *ids]))
-    telling = words(error) - known - _NOT_TELLING
+    asked = failed.trajectory.turns[failed.turn].user_message or ""
+    known = (words(each) for each in (failed.trajectory.task, asked, failed.arguments_text, " ".join(ids)))
+    telling = words(error).difference(_NOT_TELLING, *known)
     if not telling:
         return False
     plain = error.strip(" .!\"'{}").casefold()
