@@ -78,7 +78,7 @@ def test_sums_say_what_they_rest_on(installation: Workspace) -> None:
     installation.run("partial")
     (row,) = installation.rows("partial", "session_agents")
     assert (row["total_latency_ms"], row["n_latency_known"], row["n_interactions"]) == (120.0, 1, len(parts))
-    assert (row["total_cost_usd"], row["n_cost_known"]) == (None, 0)
+    assert (row["total_cost_usd"], row["n_cost_known"]) == (0.0124, len(parts)), "the only agent has the whole cost"
     (analysis,) = installation.rows("partial", "session_analyses")
     assert (analysis["n_latency_known"], analysis["n_interactions"]) == (1, len(parts))
     page = Path((installation.home.reports("partial") / "report.html").path).read_text()
