@@ -118,6 +118,7 @@ def trajectory_from(format_name: str, conversation: Conversation, context: Conte
         flags=flags_of(
             cut_off=context.cut_off,
             unanswered=len(turns) == 1 and final_answer is None,
+            truncated=context.truncated,
             failed=context.failure is not None,
             refused=context.refused,
             disputed=context.disputed,

@@ -283,11 +283,19 @@ def _server_in(name: str) -> str | None:
 
 
 def flags_of(
-    *, cut_off: bool, unanswered: bool, failed: bool = False, refused: bool = False, disputed: bool = False
+    *,
+    cut_off: bool,
+    unanswered: bool,
+    truncated: bool = False,
+    failed: bool = False,
+    refused: bool = False,
+    disputed: bool = False,
 ) -> tuple[str, ...]:
-    """Flags of a trajectory: stopped at a limit, refused, without an answer, failed with its environment, disputed."""
+    """Flags of a trajectory: stopped at a limit, with a reply cut off at its token limit, refused, without an answer,
+    failed with its environment, disputed."""
     flags = {
         "step_limit": cut_off,
+        "truncated": truncated,
         "refused": refused,
         "no_answer": unanswered,
         "failed": failed,

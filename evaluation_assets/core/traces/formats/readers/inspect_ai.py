@@ -22,6 +22,7 @@ from evaluation_assets.core.traces.formats.base import (
     UnusableRecord,
 )
 from evaluation_assets.core.traces.formats.context import success_of
+from evaluation_assets.core.traces.formats.endings import is_truncation
 from evaluation_assets.core.traces.formats.files.archives import read_member
 from evaluation_assets.core.traces.formats.files.records import read_items, read_value, record_of, too_large
 from evaluation_assets.core.traces.formats.files.samples import sample_of
@@ -49,7 +50,7 @@ from evaluation_assets.core.traces.formats.transcript import (
     written,
 )
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields, ignore_rest
-from evaluation_assets.core.traces.formats.untyped import at, listed, object_in, without_none
+from evaluation_assets.core.traces.formats.untyped import at, listed, object_in, objects_in, without_none
 from evaluation_assets.core.traces.trajectories.identity import task_id_of, within
 from evaluation_assets.core.traces.trajectories.model import Agent, JsonObject, Tool, Trajectory, Turn, Usage
 
@@ -175,6 +176,7 @@ def _trajectory_of(record: Record, log: JsonObject, unmapped: UnmappedFields) ->
         error = sample.object("error").text("message")
         if not any(turn.interactions for turn in turns) and (error is None or not text.strip()):
             raise UnusableRecord("no_trajectory_text", "the sample has no model message")
+        truncated = any(is_truncation(choice.get("stop_reason")) for choice in objects_in(output.peek("choices")))
         answer, final = _answer(output, resolved, text, turns)
         scores = _scores(sample)
         limit = sample.object("limit").text("type")
@@ -210,7 +212,12 @@ def _trajectory_of(record: Record, log: JsonObject, unmapped: UnmappedFields) ->
             started_at=sample.text("started_at") or asked.started_at,
             duration_s=sample.amount("total_time"),
             usage=total((_usage_of(turns, None if asked.is_cached else final, counted), *failed.usages)),
-            flags=flags_of(cut_off=limit is not None, unanswered=answer is None, failed=error is not None),
+            flags=flags_of(
+                cut_off=limit is not None,
+                truncated=truncated,
+                unanswered=answer is None,
+                failed=error is not None,
+            ),
             labels=scores,
             extra=without_none(own),
         )

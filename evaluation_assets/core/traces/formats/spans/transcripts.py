@@ -136,6 +136,7 @@ def trajectory_of(trace: Trace, name: str, unmapped: UnmappedFields, drop: DropL
         usage=used,
         flags=flags_of(
             cut_off=ended.cut_off,
+            truncated=ended.truncated,
             refused=ended.refused,
             unanswered=not answer and len(turns) <= 1,
             failed=broken is not None,
