@@ -64,7 +64,8 @@ _BOTH = "evaluate both as one drop"
 
 
 class ImportSummary(BaseModel):
-    """Counts over a drop. Token counts and cost are sums over the trajectories that have them, `None` where none has.
+    """Counts over a drop. Token counts and cost are sums over the trajectories that have them, `None` where none has;
+    `counted` have both counts, `priced` a cost.
 
     `calls_in_source` and `results_in_source` count calls and results by their shape, without the reader (lower bounds);
     `rejected_calls` and `rejected_results` are those in rejected records. `unanswered_calls` have no result, calls that
@@ -118,7 +119,9 @@ class ImportSummary(BaseModel):
     copied_histories: int = 0
     input_tokens: int | None = None
     output_tokens: int | None = None
+    counted: int = 0
     cost_usd: float | None = None
+    priced: int = 0
     differences: tuple[Difference, ...] = ()
     unfinished: int = 0
     estimated_usages: int = 0
@@ -316,7 +319,9 @@ class ImportReport:
             repeated_records=noted("repeated_record"),
             input_tokens=sum_of(inputs),
             output_tokens=sum_of(outputs),
+            counted=sum(None not in counts for counts in zip(inputs, outputs, strict=True)),
             cost_usd=sum_of(costs),
+            priced=sum(cost is not None for cost in costs),
             is_list_price=any(priced),
             forced_format=self._forced_format,
         )

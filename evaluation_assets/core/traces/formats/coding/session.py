@@ -145,7 +145,7 @@ class CodingSession:
         agents: dict[str, Agent] = {}
         self._confirm(unmapped)
         text, turns = written(_Writer(agents).events(self, self.agent.id, None))
-        if not any(turn.interactions for turn in turns):
+        if not turns:
             raise UnusableRecord("no_trajectory_text", "no record has an agent message or a tool call")
         task = next((turn.user_message for turn in turns if turn.user_message), "")
         task_id = task_id_of(None, task, text)

@@ -31,7 +31,7 @@ from evaluation_assets.core.traces.formats.harbor_trials import Trial, Trials
 from evaluation_assets.core.traces.formats.isolation import usable
 from evaluation_assets.core.traces.formats.messages.tool_definitions import tools_of
 from evaluation_assets.core.traces.formats.messages.written_calls import instruction_in, typed_in
-from evaluation_assets.core.traces.formats.stated import OUTCOME
+from evaluation_assets.core.traces.formats.stated import ANSWERS, OUTCOME
 from evaluation_assets.core.traces.formats.times import elapsed_s
 from evaluation_assets.core.traces.formats.transcript import (
     Asked,
@@ -48,7 +48,7 @@ from evaluation_assets.core.traces.formats.transcript import (
 )
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.traces.formats.untyped import listed
-from evaluation_assets.core.traces.formats.usage import confirm
+from evaluation_assets.core.traces.formats.usage import UNKNOWN, confirm
 from evaluation_assets.core.traces.trajectories.identity import task_id_of
 from evaluation_assets.core.traces.trajectories.model import Agent, JsonObject, Trajectory, Usage
 
@@ -118,7 +118,7 @@ def _trajectory_of(documents: Documents, trial: Trial | None, unmapped: Unmapped
     reading = _Reading(documents, unmapped, seen={(record.source, record.line)})
     root: JsonObject = {}
     text, turns = written(_events(_Part(data, record.source), reading, root))
-    if not any(turn.interactions for turn in turns):
+    if not turns:
         raise UnusableRecord("no_trajectory_text", "no agent step has a message, a tool call or an observation")
     prompt = next((turn.user_message for turn in turns if turn.user_message), "")
     task = root.pop("task") or instruction_in(prompt) or prompt
@@ -144,7 +144,7 @@ def _trajectory_of(documents: Documents, trial: Trial | None, unmapped: Unmapped
         success=verified.success if success is None else success,
         started_at=reading.times[0] if reading.times else None,
         duration_s=elapsed_s(reading.times[0], reading.times[-1]) if len(reading.times) > 1 else None,
-        usage=used or verified.used,
+        usage=verified.used if used is None or used.input_tokens is None is used.cost_usd else used,
         flags=flags_of(
             cut_off=verified.is_cut_off,
             unanswered=not answer and len(turns) == 1,
@@ -174,7 +174,7 @@ def _events(part: _Part, reading: _Reading, root: JsonObject | None = None) -> I
             root["success"] = next((outcome for outcome in outcomes if outcome is not None), None)
             ids = (("version", version), ("session_id", session), ("trajectory_id", name))
             root |= {key: value for key, value in ids if value is not None}
-        counted = len(reading.usages)
+        counted, is_alone = len(reading.usages), part.depth == 0 and not part.children
         is_leading = True
         steps = fields.objects("steps")
         for step in steps:
@@ -182,8 +182,13 @@ def _events(part: _Part, reading: _Reading, root: JsonObject | None = None) -> I
             yield from _step(step, part, reading, is_leading=is_leading)
         for name in list(part.children):  # not referenced by any step
             yield from _sub_agent(part.children.pop(name), part, "", reading)
-        metrics, own = fields.object("final_metrics"), total(part.usages)
+        metrics = fields.object("final_metrics")
         own_total = final_usage(metrics)
+        # Writers leave the total out of a document with sub-agents whose steps have their usage.
+        is_summed = own_total is None and is_alone
+        own = _usage_of(part.usages) if is_summed else total(part.usages)
+        if is_summed and None in part.usages and any(part.usages):
+            reading.unmapped.stated.compare(ANSWERS, len(part.usages), len(part.usages) - part.usages.count(None))
         confirm(reading.unmapped.stated, own_total, at_least(own_total, own))  # a total may include what no step has
         stated = reading.unmapped.stated
         stated.compare("step", metrics.whole("total_steps"), len(steps))
@@ -196,6 +201,11 @@ def _events(part: _Part, reading: _Reading, root: JsonObject | None = None) -> I
         continued = fields.text("continued_trajectory_ref")
     if continued is not None:
         yield from _continuation(continued, part, reading)
+
+
+def _usage_of(steps: Sequence[Usage | None]) -> Usage | None:
+    """Usage of a document's steps; where some lack theirs, only its totals can tell."""
+    return total(used or UNKNOWN for used in steps) if None in steps and any(steps) else total(steps)
 
 
 def _agent(fields: Fields, part: _Part, reading: _Reading) -> str:

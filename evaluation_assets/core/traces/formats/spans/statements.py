@@ -5,6 +5,7 @@ from typing import Any
 
 from evaluation_assets.core.traces.formats.spans.attributes import kind_of, usage_in
 from evaluation_assets.core.traces.formats.spans.tree import Span, Trace
+from evaluation_assets.core.traces.formats.stated import ANSWERS, Comparisons
 from evaluation_assets.core.traces.formats.transcript import one_line, total
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields
 from evaluation_assets.core.traces.formats.untyped import at, decoded, list_in, listed
@@ -31,6 +32,17 @@ def stated_usage(trace: Trace) -> Usage | None:
         elif kind == "agent" or any(kind_of(below) == "model" for below in span.walk()):  # no embedding
             usages.append(used)
     return total(usages)
+
+
+def usage_of_spans(models: Sequence[Usage | None], agents: Sequence[Usage | None], stated: Comparisons) -> Usage | None:
+    """The usage of all model spans, or else that which agents state; what some model spans have is no total."""
+    known = [used for used in models if used is not None]
+    whole = total(agents)
+    if known and len(known) == len(models):
+        return total(known)
+    if known and whole is None:
+        stated.compare(ANSWERS, len(models), len(known))
+    return whole
 
 
 def stop_reason(spans: Sequence[Span]) -> str | None:

@@ -48,7 +48,7 @@ def test_messages_plain_and_serialised_are_one_conversation() -> None:
     run = trajectories(DROP)[1]
     assert (run.task, run.final_answer) == ("Book a table.", "It is full.")
     assert [step.result.error for step in run.calls if step.result] == ["full"]
-    assert run.usage == Usage(input_tokens=12, output_tokens=4)
+    assert run.usage is None, "the second answer has no tokens"
     assert run.agents[0].description == "Be kind."
 
 
