@@ -10,6 +10,7 @@ from evaluation_assets.core.traces.formats.usage import usage_of
 from evaluation_assets.core.traces.trajectories.model import Usage
 from evaluation_assets_tests.core.traces.formats.readers.summaries import summary_of, written
 from evaluation_assets_tests.core.traces.formats.reading import trajectories
+from evaluation_assets_tests.core.traces.formats.spans.making import asked_for, chat, otlp, returned, said, span
 
 USED = {"prompt_tokens": 10, "completion_tokens": 2}
 CALLED = {"role": "assistant", "content": None, "tool_calls": [{"id": "1", "function": {"name": "f"}}]}
@@ -65,6 +66,18 @@ def test_a_run_of_which_one_answer_has_no_tokens_has_no_total(tmp_path: Path, so
     assert run.usage is None
     assert (summary.trust, summary.input_tokens, summary.counted) == ("partial", None, 0)
     assert "1 answer of 2 without tokens" in summary.sentence
+
+
+def test_a_trace_of_which_one_span_has_no_tokens_has_no_total(tmp_path: Path) -> None:
+    inputs: list[Any] = [said("user", "Hi")]
+    counted = {"gen_ai.usage.input_tokens": 10, "gen_ai.usage.output_tokens": 2}
+    first = span("a", "chat m", chat(inputs, [asked_for("1", "f")], **counted))
+    inputs = [*inputs, asked_for("1", "f"), returned("1", "ok")]
+    second = span("b", "chat m", chat(inputs, [said("assistant", "bye")]), start=1)
+    path = otlp(tmp_path / "otlp.json", first, second)
+    (run,) = trajectories(path)
+    assert run.usage is None
+    assert summary_of(path).sentence == "partial: 1 answer of 2 without tokens"
 
 
 def test_a_greeting_that_no_model_wrote_has_no_tokens_to_lack(tmp_path: Path) -> None:
