@@ -71,9 +71,9 @@ def test_a_run_of_which_one_answer_has_no_tokens_has_no_total(tmp_path: Path, so
 def test_a_trace_of_which_one_span_has_no_tokens_has_no_total(tmp_path: Path) -> None:
     inputs: list[Any] = [said("user", "Hi")]
     counted = {"gen_ai.usage.input_tokens": 10, "gen_ai.usage.output_tokens": 2}
-    first = span("a", "chat m", chat(inputs, [asked_for("1", "f")], **counted))
+    first = span("a", chat(inputs, [asked_for("1", "f")], **counted))
     inputs = [*inputs, asked_for("1", "f"), returned("1", "ok")]
-    second = span("b", "chat m", chat(inputs, [said("assistant", "bye")]), start=1)
+    second = span("b", chat(inputs, [said("assistant", "bye")]), start=1)
     path = otlp(tmp_path / "otlp.json", first, second)
     (run,) = trajectories(path)
     assert run.usage is None
