@@ -575,4 +575,4 @@ def test_ids_beyond_64_bits_keep_their_digits(tmp_path: Path) -> None:
     ]
     (tmp_path / "d.jsonl").write_text(f'{{"sample": {digits}, "messages": {json.dumps(messages)}}}\n')
     (run,) = trajectories(tmp_path / "d.jsonl")
-    assert [run.arguments(step.call)["order"] for step in run.calls if step.call] == [digits, f"{digits[:-1]}1"]
+    assert [given for _, given, _ in calls_of(run)] == [{"order": digits}, {"order": f"{digits[:-1]}1"}]
