@@ -122,7 +122,7 @@ def context_of(fields: Fields) -> Context:
     fields.set_aside("terminated")
     ending = ending_of(fields, success)
     return Context(
-        id=fields.name("id", "uuid", "custom_id", "run_id", "runId"),
+        id=fields.name("id", "uuid", "custom_id"),  # a `run_id` may be that of an experiment
         task=fields.text(*_TASK),
         task_id=task_id,
         trial=max(trial, 0),

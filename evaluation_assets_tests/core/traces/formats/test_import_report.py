@@ -354,3 +354,12 @@ def test_examples_beside_a_chat_are_no_calls_that_were_missed(tmp_path: Path, na
 def test_fields_that_tell_of_calls_are_doubted_where_no_call_was_read(tmp_path: Path, field: str, trust: str) -> None:
     messages = [{"role": "user", "content": "Is it paid?"}, {"role": "assistant", "content": "Yes.", field: "look_up"}]
     assert summary_of(written(tmp_path, {"messages": messages})).trust == trust
+
+
+def test_prompts_alone_are_runs_and_that_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "d.jsonl"
+    prompt = {"messages": [{"role": "user", "content": "Hello"}]}
+    path.write_bytes(b"\n".join(orjson.dumps({**prompt, "id": number}) for number in range(2)))
+    assert summary_of(path).sentence == "partial: 2 runs in which no agent acted, without an outcome"
+    path.write_bytes(orjson.dumps({**prompt, "success": False}))
+    assert summary_of(path).trust == "complete"

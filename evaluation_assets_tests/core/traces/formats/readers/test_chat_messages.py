@@ -553,13 +553,11 @@ def test_trials_of_a_task_on_lines_are_runs(tmp_path: Path) -> None:
     assert len(trajectories(written(tmp_path, *lines))) == 3
 
 
-def test_a_run_is_named_by_its_run_id(tmp_path: Path) -> None:
+def test_runs_with_the_id_of_their_experiment_are_named_by_their_tasks(tmp_path: Path) -> None:
     messages = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]
-    records = [{"run_id": name, "task_id": "z", "messages": messages} for name in ("z1", "z2")]
-    assert [(run.id, run.task_id, run.trial) for run in trajectories(saved(tmp_path, records))] == [
-        ("z1", "z", 0),
-        ("z2", "z", 1),
-    ]
+    records = [{"run_id": "may-2", "task_id": name, "messages": messages} for name in ("a", "b")]
+    runs = trajectories(saved(tmp_path, records))
+    assert [(run.id, run.extra["run_id"]) for run in runs] == [("a", "may-2"), ("b", "may-2")]
 
 
 def test_ids_beyond_64_bits_keep_their_digits(tmp_path: Path) -> None:
