@@ -31,7 +31,8 @@ from evaluation_assets.core.traces.formats.harbor_trials import Trial, Trials
 from evaluation_assets.core.traces.formats.isolation import usable
 from evaluation_assets.core.traces.formats.messages.tool_definitions import tools_of
 from evaluation_assets.core.traces.formats.messages.written_calls import instruction_in, typed_in
-from evaluation_assets.core.traces.formats.stated import ANSWERS, OUTCOME
+from evaluation_assets.core.traces.formats.run_usage import lacking
+from evaluation_assets.core.traces.formats.stated import OUTCOME
 from evaluation_assets.core.traces.formats.times import elapsed_s
 from evaluation_assets.core.traces.formats.transcript import (
     Asked,
@@ -186,9 +187,9 @@ def _events(part: _Part, reading: _Reading, root: JsonObject | None = None) -> I
         own_total = final_usage(metrics)
         # Writers leave the total out of a document with sub-agents whose steps have their usage.
         is_summed = own_total is None and is_alone
-        own = _usage_of(part.usages) if is_summed else total(part.usages)
-        if is_summed and None in part.usages and any(part.usages):
-            reading.unmapped.stated.compare(ANSWERS, len(part.usages), len(part.usages) - part.usages.count(None))
+        own = total(part.usages)
+        if is_summed and lacking(reading.unmapped.stated, part.usages) is not None:
+            own = total(used or UNKNOWN for used in part.usages)
         confirm(reading.unmapped.stated, own_total, at_least(own_total, own))  # a total may include what no step has
         stated = reading.unmapped.stated
         stated.compare("step", metrics.whole("total_steps"), len(steps))
@@ -201,11 +202,6 @@ def _events(part: _Part, reading: _Reading, root: JsonObject | None = None) -> I
         continued = fields.text("continued_trajectory_ref")
     if continued is not None:
         yield from _continuation(continued, part, reading)
-
-
-def _usage_of(steps: Sequence[Usage | None]) -> Usage | None:
-    """Usage of a document's steps; where some lack theirs, only its totals can tell."""
-    return total(used or UNKNOWN for used in steps) if None in steps and any(steps) else total(steps)
 
 
 def _agent(fields: Fields, part: _Part, reading: _Reading) -> str:

@@ -3,9 +3,10 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from evaluation_assets.core.traces.formats.run_usage import lacking
 from evaluation_assets.core.traces.formats.spans.attributes import kind_of, usage_in
 from evaluation_assets.core.traces.formats.spans.tree import Span, Trace
-from evaluation_assets.core.traces.formats.stated import ANSWERS, Comparisons
+from evaluation_assets.core.traces.formats.stated import Comparisons
 from evaluation_assets.core.traces.formats.transcript import one_line, total
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields
 from evaluation_assets.core.traces.formats.untyped import at, decoded, list_in, listed
@@ -40,8 +41,8 @@ def usage_of_spans(models: Sequence[Usage | None], agents: Sequence[Usage | None
     whole = total(agents)
     if known and len(known) == len(models):
         return total(known)
-    if known and whole is None:
-        stated.compare(ANSWERS, len(models), len(known))
+    if whole is None:
+        lacking(stated, models)
     return whole
 
 

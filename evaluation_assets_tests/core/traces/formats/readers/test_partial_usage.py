@@ -53,7 +53,36 @@ def steps(first: dict[str, Any], second: dict[str, Any]) -> list[dict[str, Any]]
     return [{"task": "Hi", "steps": acted, "answer": "bye"}]
 
 
-@pytest.mark.parametrize("source", [openai, anthropic, requests, steps])
+def responses(first: dict[str, Any], second: dict[str, Any]) -> list[dict[str, Any]]:
+    names = {"prompt_tokens": "input_tokens", "completion_tokens": "output_tokens"}
+    answers = [{"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "a"}]}]
+    return [
+        {
+            "request": {"input": "Hi", "previous_response_id": before},
+            "response": {"object": "response", "id": name, "previous_response_id": before, "output": answers}
+            | {key: {names[count]: tokens for count, tokens in value.items()} for key, value in used.items()},
+        }
+        for name, before, used in (("r1", None, first), ("r2", "r1", second))
+    ]
+
+
+def gemini(first: dict[str, Any], second: dict[str, Any]) -> list[dict[str, Any]]:
+    return [
+        {
+            "request": {"contents": [{"role": "user", "parts": [{"text": "Hi"}]}, *before]},
+            "response": {
+                "candidates": [{"content": {"role": "model", "parts": [{"text": "a"}]}}],
+                **({"usageMetadata": {"promptTokenCount": 10, "candidatesTokenCount": 2}} if used else {}),
+            },
+        }
+        for before, used in (
+            ([], first),
+            ([{"role": "model", "parts": [{"text": "a"}]}, {"role": "user", "parts": [{"text": "b?"}]}], second),
+        )
+    ]
+
+
+@pytest.mark.parametrize("source", [openai, anthropic, requests, steps, responses, gemini])
 @pytest.mark.parametrize("lacking", [0, 1])
 def test_a_run_of_which_one_answer_has_no_tokens_has_no_total(tmp_path: Path, source: Any, lacking: int) -> None:
     usages: list[dict[str, Any]] = [{"usage": USED}, {"usage": USED}]
