@@ -231,7 +231,7 @@ def _counts_of(trajectory: Trajectory) -> dict[str, int]:
     return {
         "trajectories": 1,
         "turns": len(trajectory.turns),
-        "idle": not steps and trajectory.success is None,
+        "idle": not steps and trajectory.success is None and not set(trajectory.flags) - {"no_answer"},
         "calls": len(made),
         "results": sum(step.result is not None for step in steps),
         "unanswered_calls": sum(
