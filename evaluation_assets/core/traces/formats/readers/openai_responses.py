@@ -23,7 +23,8 @@ from evaluation_assets.core.traces.formats.conversation import (
     trajectory_from,
 )
 from evaluation_assets.core.traces.formats.images import image_text
-from evaluation_assets.core.traces.formats.messages.chat import ROLES, content_of, first_line, prompt_in, stated_error
+from evaluation_assets.core.traces.formats.messages.chat import ROLES, first_line, prompt_in, stated_error
+from evaluation_assets.core.traces.formats.messages.contents import content_of
 from evaluation_assets.core.traces.formats.messages.item_pages import confirm_page, from_first, told_in
 from evaluation_assets.core.traces.formats.messages.own_counts import confirm_counts
 from evaluation_assets.core.traces.formats.messages.realtime_events import event_in
@@ -98,15 +99,14 @@ def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any]) -> Trajector
             asked = _input_of(data)
             usage = usage_of(response.object("usage"))
             usages += [usage] if list_in(response.peek("output")) else []
-            events += _events(given if not repeated else _without_echo(given[repeated:]), None)
+            events += _events(_without_echo(given[repeated:]) if repeated else given, None)
             events += _events(response.parts("output"), usage)
             context = merged(context, _context(fields, request, response))
             conversation = Conversation(
                 events=tuple(events),
                 system=conversation.system or _instructions(response) or _instructions(request) or told_in(data),
                 tools=conversation.tools
-                or tools_of(response, "tools")
-                or tools_of(request, "tools")
+                or next(filter(None, (tools_of(each, "tools") for each in (response, request))), None)
                 or _listed(request, response),
                 has_other_tools=conversation.has_other_tools or has_hosted_tools(request, response),
             )
@@ -118,8 +118,8 @@ def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any]) -> Trajector
         )
     if not events:
         raise UnusableRecord("no_trajectory_text", f"the record has no items in any of: {', '.join(_LISTS)}")
-    conversation = replace(conversation, usage=lacking(unmapped.stated, usages))
-    trajectory = trajectory_from(NAME, confirmed(unmapped, conversation), context)
+    whole = confirmed(unmapped, replace(conversation, usage=lacking(unmapped.stated, usages)))
+    trajectory = trajectory_from(NAME, whole, context)
     if len(records) == 1:
         confirm_counts(unmapped.stated, object_in(records[0]), events, trajectory)
     return trajectory
