@@ -125,7 +125,7 @@ def test_a_call_that_stands_twice_in_a_trajectory_is_a_doubt(tmp_path: Path) -> 
 
 def test_calls_of_a_rejected_record_are_not_missing(tmp_path: Path) -> None:
     path = tmp_path / "d.jsonl"
-    nobody = {"messages": [{"role": "user", "content": "", "tool_calls": [openai("9")[0]["tool_calls"][0]]}]}
+    nobody = {"messages": [{"role": "system", "content": "Hello", "tool_calls": [openai("9")[0]["tool_calls"][0]]}]}
     path.write_bytes(orjson.dumps(conversation(openai("1"))) + b"\n" + orjson.dumps(nobody))
     found = summary_of(path)
     assert (found.rejected, found.calls_not_read, found.sentence) == (1, 0, "partial: 1 record rejected")
