@@ -205,6 +205,8 @@ def test_the_terminal_and_the_reports_say_what_the_agents_cost(tmp_path: Path) -
     assert partly in printed("partly", runs[0], *without[1:])
     listed = AgentUse().with_run(1, Usage(cost_usd=0.02, is_list_price=True)).with_run(2, None)
     assert listed.text == "$0.0200 at list prices (1 of 2 runs), 3 tool calls"
+    half = AgentUse().with_run(1, Usage(input_tokens=10)).with_run(1, Usage(input_tokens=10, output_tokens=2))
+    assert half.use == "2 tool calls, 12 tokens (1 of 2 runs)"
 
 
 def test_the_log_says_the_result_of_an_evaluation_and_where_its_report_is(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from evaluation_assets.core.traces.formats.endings import ending_of, is_limit, is_refusal, verdict_in
+from evaluation_assets.core.traces.formats.endings import ending_of, is_limit, is_refusal, is_truncation, verdict_in
 from evaluation_assets.core.traces.formats.repeated_records import TRIALS
 from evaluation_assets.core.traces.formats.times import moment
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields
@@ -89,6 +89,7 @@ class Context:
     started_at: str | None = None
     duration_s: float | None = None
     cut_off: bool = False
+    truncated: bool = False
     refused: bool = False
     failure: str | None = None
     labels: JsonObject = field(default_factory=dict)
@@ -121,7 +122,7 @@ def context_of(fields: Fields) -> Context:
     fields.set_aside("terminated")
     ending = ending_of(fields, success)
     return Context(
-        id=fields.name("id", "uuid", "custom_id"),
+        id=fields.name("id", "uuid", "custom_id"),  # a `run_id` may be that of an experiment
         task=fields.text(*_TASK),
         task_id=task_id,
         trial=max(trial, 0),
@@ -135,6 +136,7 @@ def context_of(fields: Fields) -> Context:
         started_at=moment(fields, *_STARTED),
         duration_s=next((seconds for seconds in durations if seconds is not None), None),
         cut_off=ending.cut_off or any(map(is_limit, stopped)),
+        truncated=ending.truncated or any(map(is_truncation, stopped)),
         refused=any(map(is_refusal, stopped)),
         failure=ending.failure,
         labels=labels,
@@ -149,6 +151,7 @@ def merged(context: Context, *others: Context) -> Context:
             context,
             **{name: getattr(other, name) for name in _FILLED if getattr(context, name) is None},
             cut_off=context.cut_off or other.cut_off,
+            truncated=context.truncated or other.truncated,
             refused=context.refused or other.refused,
             disputed=context.disputed or other.disputed,
             labels=other.labels | context.labels,
@@ -164,7 +167,7 @@ def success_of(reward: Any) -> bool | None:
 
 def ended_by(reason: str | None) -> Context:
     """What the stop reason of the last answer says about the run."""
-    return Context(cut_off=is_limit(reason), refused=is_refusal(reason))
+    return Context(cut_off=is_limit(reason), truncated=is_truncation(reason), refused=is_refusal(reason))
 
 
 def reference(value: Any) -> str | None:

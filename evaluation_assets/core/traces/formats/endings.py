@@ -42,11 +42,14 @@ _MOST_WORDS = 3
 _NO_ERROR = frozenset(("", "none", "null", "false", "no", "n/a", "ok", "no error"))
 
 _LIMITS = frozenset(
-    "length max_tokens max_output_tokens max_steps max_step max_turns max_iterations max_errors step_limit turn_limit "
-    "iteration_limit time_limit timeout timed_out context_length_exceeded context_window_exceeded "
-    "model_context_window_exceeded too_many_errors max_steps_error".split()
+    "max_steps max_step max_turns max_iterations max_errors step_limit turn_limit iteration_limit time_limit timeout "
+    "timed_out context_length_exceeded context_window_exceeded model_context_window_exceeded too_many_errors "
+    "max_steps_error".split()
 )
 """Stop reasons that mean a run was cut off by a limit."""
+
+_TRUNCATIONS = frozenset("length max_tokens max_output_tokens max_completion_tokens max_tokens_exceeded".split())
+"""Stop reasons that mean a reply was cut off at its token limit. Its text is the answer so far."""
 
 _REFUSALS = frozenset(
     "refusal content_filter content_filtered content-filter guardrail_intervened safety recitation blocklist "
@@ -61,6 +64,7 @@ class Ending:
 
     success: bool | None = None
     cut_off: bool = False
+    truncated: bool = False
     failure: str | None = None
     said: JsonObject = field(default_factory=dict)
 
@@ -85,10 +89,11 @@ def ending_of(fields: Fields, success: bool | None) -> Ending:
         or any(map(is_limit, said.values()))
         or (broken is not None and LIMIT.search(broken) is not None)
     )
-    failure = broken if success is None and not stopped else None
+    truncated = any(map(is_truncation, said.values()))
+    failure = broken if success is None and not stopped and not truncated else None
     if error is not None and failure is None:
         said["error"] = error
-    return Ending(success, stopped, failure, said)
+    return Ending(success, stopped, truncated, failure, said)
 
 
 def verdict_in(fields: Fields) -> bool | None:
@@ -106,12 +111,21 @@ def is_verdict(text: str) -> bool:
 
 def is_limit(reason: Any) -> bool:
     """Whether this stop reason means that the run was cut off."""
-    return isinstance(reason, str) and reason.strip().lower().replace(" ", "_") in _LIMITS
+    return _is_among(_LIMITS, reason)
+
+
+def is_truncation(reason: Any) -> bool:
+    """Whether this stop reason means that a reply was cut off at its token limit."""
+    return _is_among(_TRUNCATIONS, reason)
 
 
 def is_refusal(reason: Any) -> bool:
     """Whether this stop reason means that the model refused to answer."""
-    return isinstance(reason, str) and reason.strip().lower() in _REFUSALS
+    return _is_among(_REFUSALS, reason)
+
+
+def _is_among(reasons: frozenset[str], reason: Any) -> bool:
+    return isinstance(reason, str) and reason.strip().lower().replace(" ", "_") in reasons
 
 
 def _verdicts_in(fields: Fields) -> dict[str, str]:

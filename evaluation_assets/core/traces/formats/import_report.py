@@ -64,7 +64,8 @@ _BOTH = "evaluate both as one drop"
 
 
 class ImportSummary(BaseModel):
-    """Counts over a drop. Token counts and cost are sums over the trajectories that have them, `None` where none has.
+    """Counts over a drop. Token counts and cost are sums over the trajectories that have them, `None` where none has;
+    `counted` have both counts, `priced` a cost.
 
     `calls_in_source` and `results_in_source` count calls and results by their shape, without the reader (lower bounds);
     `rejected_calls` and `rejected_results` are those in rejected records. `unanswered_calls` have no result, calls that
@@ -80,6 +81,7 @@ class ImportSummary(BaseModel):
     `rewound_branches`, with their calls, were taken back by the user. `copied_histories` are sessions that begin with
     the calls and tokens of a session that is not in the drop. `is_list_price`: the cost has list prices of requests
     without a recorded one. `differences` are totals that the source states and the reading does not confirm.
+    `idle` are trajectories without a step and an outcome, as of prompts alone.
     `unfinished` are evaluations that their source ended early, `estimated_usages` requests whose tokens it estimated,
     or counted at their start only.
     `contradictions` are statements of the source that cannot all be true, by what they are about. `repeated_records`
@@ -105,6 +107,7 @@ class ImportSummary(BaseModel):
     unnamed_calls: int = 0
     earlier_calls: int = 0
     repeated_beginnings: int = 0
+    idle: int = 0
     calls_as_text: int = 0
     guessed_speakers: tuple[str, ...] = ()
     unknown_parts: Mapping[str, int] = {}
@@ -118,7 +121,9 @@ class ImportSummary(BaseModel):
     copied_histories: int = 0
     input_tokens: int | None = None
     output_tokens: int | None = None
+    counted: int = 0
     cost_usd: float | None = None
+    priced: int = 0
     differences: tuple[Difference, ...] = ()
     unfinished: int = 0
     estimated_usages: int = 0
@@ -185,6 +190,7 @@ class ImportSummary(BaseModel):
             (self.rewound_branches, "rewind", f"by the user, with {counted(self.rewound_calls, 'call')}, left out"),
             (self.copied_histories, "session", f"with the calls and tokens of the one it was forked from; {_BOTH}"),
             (self.unfinished, "evaluation", "that did not finish"),
+            (self.idle, "run", "in which no agent acted, without an outcome"),
             (self.estimated_usages, "request", "with estimated tokens"),
             (self.unanswered_calls, "call", "without a result"),
         )
@@ -225,6 +231,7 @@ def _counts_of(trajectory: Trajectory) -> dict[str, int]:
     return {
         "trajectories": 1,
         "turns": len(trajectory.turns),
+        "idle": not steps and trajectory.success is None and not set(trajectory.flags) - {"no_answer"},
         "calls": len(made),
         "results": sum(step.result is not None for step in steps),
         "unanswered_calls": sum(
@@ -316,7 +323,9 @@ class ImportReport:
             repeated_records=noted("repeated_record"),
             input_tokens=sum_of(inputs),
             output_tokens=sum_of(outputs),
+            counted=sum(None not in counts for counts in zip(inputs, outputs, strict=True)),
             cost_usd=sum_of(costs),
+            priced=sum(cost is not None for cost in costs),
             is_list_price=any(priced),
             forced_format=self._forced_format,
         )

@@ -125,7 +125,7 @@ def test_a_call_that_stands_twice_in_a_trajectory_is_a_doubt(tmp_path: Path) -> 
 
 def test_calls_of_a_rejected_record_are_not_missing(tmp_path: Path) -> None:
     path = tmp_path / "d.jsonl"
-    nobody = {"messages": [{"role": "user", "content": "Hello", "tool_calls": [openai("9")[0]["tool_calls"][0]]}]}
+    nobody = {"messages": [{"role": "system", "content": "Hello", "tool_calls": [openai("9")[0]["tool_calls"][0]]}]}
     path.write_bytes(orjson.dumps(conversation(openai("1"))) + b"\n" + orjson.dumps(nobody))
     found = summary_of(path)
     assert (found.rejected, found.calls_not_read, found.sentence) == (1, 0, "partial: 1 record rejected")
@@ -354,3 +354,12 @@ def test_examples_beside_a_chat_are_no_calls_that_were_missed(tmp_path: Path, na
 def test_fields_that_tell_of_calls_are_doubted_where_no_call_was_read(tmp_path: Path, field: str, trust: str) -> None:
     messages = [{"role": "user", "content": "Is it paid?"}, {"role": "assistant", "content": "Yes.", field: "look_up"}]
     assert summary_of(written(tmp_path, {"messages": messages})).trust == trust
+
+
+def test_prompts_alone_are_runs_and_that_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "d.jsonl"
+    prompt = {"messages": [{"role": "user", "content": "Hello"}]}
+    path.write_bytes(b"\n".join(orjson.dumps({**prompt, "id": number}) for number in range(2)))
+    assert summary_of(path).sentence == "partial: 2 runs in which no agent acted, without an outcome"
+    path.write_bytes(orjson.dumps({**prompt, "success": False}))
+    assert summary_of(path).trust == "complete"

@@ -35,9 +35,10 @@ from evaluation_assets.core.traces.formats.spans.nesting import inner_models, me
 from evaluation_assets.core.traces.formats.spans.participants import Participants
 from evaluation_assets.core.traces.formats.spans.pending import PendingEvents, Place
 from evaluation_assets.core.traces.formats.spans.questions import is_put_so, question_in
+from evaluation_assets.core.traces.formats.spans.statements import usage_of_spans
 from evaluation_assets.core.traces.formats.spans.tree import Span
 from evaluation_assets.core.traces.formats.spans.twins import Twins
-from evaluation_assets.core.traces.formats.transcript import Call, Result, Said, as_text, hands_in, one_line, total
+from evaluation_assets.core.traces.formats.transcript import Call, Result, Said, as_text, hands_in, one_line
 from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.traces.formats.usage import at_list_price
 from evaluation_assets.core.traces.trajectories.model import Agent, Tool, Usage
@@ -74,8 +75,7 @@ class Telling:
         self._tool_twins = Twins()
         self._ran: set[Place] = set()
         self._participants = Participants()
-        self._model_usage: list[Usage | None] = []
-        self._agent_usage: list[Usage | None] = []
+        self._model_usage, self._agent_usage = list[Usage | None](), list[Usage | None]()
         self._trace_id: str | None = None
         self._asked: str | None = None
         self._root_began = 0
@@ -112,8 +112,8 @@ class Telling:
         return self._participants.among(self.events.speakers())
 
     def usage(self) -> Usage | None:
-        """Tokens of the model spans; agent spans contain sums and are used only if model spans have none."""
-        return total(self._model_usage) or total(self._agent_usage)
+        """Tokens of the model spans; agent spans contain sums and are used only if some model span has none."""
+        return usage_of_spans(self._model_usage, self._agent_usage, self._unmapped.stated)
 
     def _span(self, span: Span, within: Within) -> Iterator[tuple[Span, Within]]:
         """Process a span; yields each child, which is processed before the span continues."""
@@ -215,7 +215,7 @@ class Telling:
             self.twins += 1
             return
         call = replace(call, usage=at_list_price(call.usage, call.model))
-        self._model_usage.append(call.usage)
+        self._model_usage += [] if call.usage is None and span.error else [call.usage]  # what failed has no answer
         prompt = next((message.text for message in call.inputs if message.role == "system"), None)
         self._participants.introduce(within.agent_id, prompt=prompt, model=call.model, tools=call.tools)
         self._read_input(call.inputs, within)
@@ -225,7 +225,7 @@ class Telling:
     def _aside(self, call: ModelCall) -> None:
         """Leave out a model call beside the work, which is paid for."""
         self.asides += 1
-        self._model_usage.append(at_list_price(call.usage, call.model))
+        self._model_usage += [] if call.usage is None else [at_list_price(call.usage, call.model)]
 
     def _check(self, span: Span) -> None:
         """Leave out what looks at the work of others."""

@@ -91,7 +91,7 @@ def trajectory_of(trace: Trace, name: str, unmapped: UnmappedFields, drop: DropL
         raise UnusableRecord(_RECORDED_TWICE, "all of the trace is in another one, of another instrumentation")
     if telling.asides and not telling.events:
         raise UnusableRecord("no_trajectory_text", "all of the trace looks at the work of others: guards, evaluators")
-    if not any(turn.interactions for turn in turns):
+    if not turns:
         raise UnusableRecord("no_trajectory_text", "no span of the trace has a model message or a tool call")
     spans = list(trace.walk())
     item = next((dataset_item for span in spans for dataset_item in _dataset_items(span.logs)), {})
@@ -136,6 +136,7 @@ def trajectory_of(trace: Trace, name: str, unmapped: UnmappedFields, drop: DropL
         usage=used,
         flags=flags_of(
             cut_off=ended.cut_off,
+            truncated=ended.truncated,
             refused=ended.refused,
             unanswered=not answer and len(turns) <= 1,
             failed=broken is not None,
