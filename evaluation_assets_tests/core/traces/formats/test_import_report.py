@@ -268,14 +268,15 @@ def test_a_run_that_ends_where_one_of_another_conversation_goes_on_is_no_doubt(
 
 
 def test_a_trace_that_ends_where_another_one_goes_on_is_no_doubt(tmp_path: Path) -> None:
-    def span(trace: str, messages: list[dict[str, Any]]) -> dict[str, Any]:
+    def span(trace: str, end: int) -> dict[str, Any]:
+        messages = whole[:end]
         parts = {"gen_ai.input.messages": messages[:-1], "gen_ai.output.messages": messages[-1:]}
         attributes = [{"key": key, "value": {"stringValue": json.dumps(value)}} for key, value in parts.items()]
         attributes.append({"key": "gen_ai.operation.name", "value": {"stringValue": "chat"}})
-        return {"traceId": trace, "spanId": trace[:16], "name": "chat", "attributes": attributes}
+        return {"traceId": trace * 32, "spanId": f"{trace * 15}{end}", "name": "chat", "attributes": attributes}
 
     whole = conversation(openai("1"), openai("2"))["messages"]
-    spans = [span("a" * 32, whole[:2]), span("b" * 32, whole[:5])]
+    spans = [span("a", 2), span("b", 2), span("b", 4)]
     path = tmp_path / "d.json"
     path.write_bytes(orjson.dumps({"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]}))
     summary = summary_of(path)
