@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from evaluation_assets.core.traces.formats.endings import ending_of, is_limit, is_refusal, verdict_in
+from evaluation_assets.core.traces.formats.endings import VERDICT_FIELDS, ending_of, is_limit, is_refusal, verdict_in
 from evaluation_assets.core.traces.formats.repeated_records import TRIALS
 from evaluation_assets.core.traces.formats.times import moment
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields
@@ -12,7 +12,9 @@ from evaluation_assets.core.traces.trajectories.identity import recorded_id
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
 _TASK = in_both_cases("question", "task", "task_description", "query", "instruction", "problem", "problem_statement")
-_TASK_ID = in_both_cases("task_id", "question_id", "instance_id", "problem_id", "example_id", "case_id", "user_task_id")
+_TASK_ID = in_both_cases(
+    "task_id", "question_id", "instance_id", "problem_id", "example_id", "case_id", "test_case_id", "user_task_id",
+)  # fmt: skip
 _REFERENCE = in_both_cases(
     "ground_truth", "reference_answer", "expected_answer", "expected_output", "target", "gold_answer",
     "true_answer", "reference", "golden_answer", "golden_answers", "gt_answer", "gold",
@@ -65,6 +67,11 @@ _FILLED = (
     "started_at", "failure",
 )  # fmt: skip
 """Values that a context without them takes from another one."""
+
+
+OUTCOMES = frozenset((*_OUTCOME, *_REWARDS, *VERDICT_FIELDS[:-1]))
+RUN_FACTS, AGENT_FACTS = OUTCOMES | {*_TASK_ID, *TRIALS}, frozenset((*_AGENT, *_VERSION))
+"""Fields of a word or number that say whether a run succeeded, of what task it is, and of what agent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
