@@ -278,6 +278,7 @@ def _taken_in(asked: RequestedEvaluation) -> tuple[list[Drop], bool]:
             one_drop=asked.one_drop,
             name=asked.name,
             may_replace=lambda conflict: asked.replace or _confirmed(conflict),
+            why_unreadable=lambda drop: _why_unreadable(drop) if asked.format_name is None else None,
             say=left_out.append,
         )
     for problem in left_out:
@@ -321,6 +322,18 @@ def _has_suite(home: Installation, suite: str) -> bool:
     if suite in home.suite_names():
         return True
     return (home.drops / suite).is_dir() and any(key.startswith(f"{suite}/") for key in scan(home.drops).drops)
+
+
+def _why_unreadable(drop: Drop) -> str | None:
+    """Why no format can be found for a drop; `None` if one is."""
+    from evaluation_assets.core.traces.formats.base import UnreadableDrop
+    from evaluation_assets.core.traces.formats.registry import format_of
+
+    try:
+        format_of(drop.sources, drop.sidecar().format)
+    except UnreadableDrop as problem:
+        return str(problem)
+    return None
 
 
 def _runs_in(drop: Drop) -> int:

@@ -150,12 +150,26 @@ def test_unusable_files_take_a_line_each_and_the_others_are_evaluated(tmp_path: 
     assert (tmp_path / "home" / "reports" / "good" / "report.html").exists()
     lines = [line for line in done.stderr.splitlines() if not PROGRESS_LINE.match(line)]
     assert [line.split(". ")[0] for line in lines] == [
-        "bad: bad.json is not valid JSON: line 2, column 24: Expecting value",
-        "empty: empty.jsonl is empty",
-        "strange: strange.jsonl is in no supported format (fields of the first record: 'nothing')",
+        "evaluation-assets: skipped: bad.json is not valid JSON: line 2, column 24: Expecting value",
+        "evaluation-assets: skipped: empty.jsonl is empty",
+        "evaluation-assets: skipped: strange.jsonl is in no supported format (fields of the first record: 'nothing')",
     ]
     assert "evaluation-assets formats" in lines[2]
     assert max(map(len, lines)) < 300
+    assert [file.name for file in (tmp_path / "home" / "drops").iterdir()] == ["good.jsonl"]
+
+
+def test_a_file_that_cannot_be_read_at_all_is_not_kept(tmp_path: Path) -> None:
+    file = tmp_path / "d.jsonl"
+    file.write_bytes(record())
+    assert command("evaluate", file, home=tmp_path / "home").returncode == 0
+    file.write_bytes(b"")
+    done = command("evaluate", file, "--replace", home=tmp_path / "home")
+    assert (done.returncode, done.stderr) == (
+        2,
+        "evaluation-assets: d.jsonl is empty. Export it again, or remove it.\n",
+    )
+    assert (tmp_path / "home" / "drops" / "d.jsonl").read_bytes() == record(), "the one before it is"
 
 
 @pytest.mark.parametrize("in_place", [True, False])

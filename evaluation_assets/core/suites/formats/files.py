@@ -18,6 +18,7 @@ from evaluation_assets.core.suites.formats.base import Item, Source
 from evaluation_assets.core.suites.suite import InvalidSuite
 from evaluation_assets.core.system.regular_files import is_local, why_not_regular
 from evaluation_assets.core.text.csv_rows import csv_rows
+from evaluation_assets.core.text.json_faults import json_fault
 from evaluation_assets.core.text.unique_keys import UniqueKeyLoader
 from evaluation_assets.core.text.well_formed import well_formed_json
 
@@ -79,7 +80,7 @@ def _parsed(source: Source, text: str, first_line: int) -> Any:
         return json.loads(text, object_pairs_hook=_without_repeats, parse_constant=_no_number)
     except json.JSONDecodeError as problem:
         line = first_line + problem.lineno - 1
-        raise source.broken(line, f"not JSON: {problem.msg} in column {problem.colno}") from None
+        raise source.broken(line, f"not JSON: {json_fault(problem)} in column {problem.colno}") from None
     except _NotJson as problem:
         raise source.broken(first_line if "\n" not in text.strip() else None, str(problem)) from None
 
