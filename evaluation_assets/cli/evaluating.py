@@ -268,6 +268,9 @@ def _taken_in(asked: RequestedEvaluation) -> tuple[list[Drop], bool]:
     from evaluation_assets.core.intake.copying.suites import take_in_suite
 
     left_out: list[str] = []
+    # Of a folder, a file that cannot be read may be one with results of the runs beside it.
+    named = () if asked.format_name is not None else filter(Path.is_file, asked.inputs)
+    files = {path.parent.resolve() / path.name for path in named}
     suite = None if asked.suite is None else take_in_suite(asked.home, asked.suite)
     if asked.sessions is not None:
         drops = asked.sessions.taken_into(asked.home.drops, warn, asked.name)
@@ -278,7 +281,7 @@ def _taken_in(asked: RequestedEvaluation) -> tuple[list[Drop], bool]:
             one_drop=asked.one_drop,
             name=asked.name,
             may_replace=lambda conflict: asked.replace or _confirmed(conflict),
-            why_unreadable=lambda drop: _why_unreadable(drop) if asked.format_name is None else None,
+            why_unreadable=lambda drop: _why_unreadable(drop) if Path(drop.files[0].path) in files else None,
             say=left_out.append,
         )
     for problem in left_out:
