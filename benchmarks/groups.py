@@ -211,9 +211,7 @@ class Suite:
                 if number in changed:
                     added = recorded.added(drawn, source[drawn])
                     self._planted |= {replace(each, drop=drop, trajectory_id=run) for each in added}
-            found.drops.append(
-                EvaluatedRuns(drop=drop, suite="s", agent="a", version="a 1", evaluated_at=drop, tasks=tasks)
-            )
+            found.drops.append(EvaluatedRuns(drop=drop, suite="s", agent="a", version="a 1", tasks=tasks))
             self._nights.append(found)
 
     def _until(self, night: int) -> AllRuns:
@@ -263,9 +261,7 @@ def size(count: int) -> str:
     for start in range(0, count, 1000):
         drop = f"s/{start}"
         tasks = {f"run {start + each}": f"task {each % 100}" for each in range(min(1000, count - start))}
-        everything.drops.append(
-            EvaluatedRuns(drop=drop, suite="s", agent="a", version="a 1", evaluated_at=f"{start:09}", tasks=tasks)
-        )
+        everything.drops.append(EvaluatedRuns(drop=drop, suite="s", agent="a", version="a 1", tasks=tasks))
         for run, task in tasks.items():
             for _ in range(2):
                 tool = random.choice(("search", "pay", "open"))
@@ -347,7 +343,7 @@ def nights(suites: int) -> str:
 
 def _add_night(suite: AllRuns, number: int, random: Random, shares: Sequence[float]) -> None:
     tasks = {f"run {run}": f"task {run % 100}" for run in range(_RUNS)}
-    drop = EvaluatedRuns(drop=f"s/{number}", suite="s", agent="a", version="", evaluated_at=f"{number:02}", tasks=tasks)
+    drop = EvaluatedRuns(drop=f"s/{number}", suite="s", agent="a", version="", tasks=tasks)
     suite.drops.append(drop)
     suite.occurrences += [
         Occurrence(drop=drop.drop, trajectory_id=run, task_id=task, kind=kind, severity="LOW", tool=None, evidence=kind)

@@ -41,7 +41,6 @@ import dagster as dg
 import orjson
 import pyarrow.dataset as ds
 
-from evaluation_assets.cli.job_runs import silence_previews
 from evaluation_assets.core.intake.copying.folders import prepare
 from evaluation_assets.core.intake.drops import find, scan
 from evaluation_assets.core.intake.triggers.new_drops import Seen
@@ -264,7 +263,6 @@ def main() -> None:
     arguments.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
     arguments.add_argument("--helps", type=Path, help=argparse.SUPPRESS)
     given = arguments.parse_args()
-    silence_previews()
     if given.helps is not None:
         help_judging(given.helps)
     with tempfile.TemporaryDirectory() as folder:

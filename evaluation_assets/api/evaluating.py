@@ -211,9 +211,9 @@ def _run(
     budget_calls: int | None,
     progress: bool,
 ) -> Result:
-    from evaluation_assets.runs.own_loop import quiet, run_here  # noqa: PLC0415  (Dagster: 1 s to import)
+    from evaluation_assets.runs.own_loop import ALONE, run_here  # noqa: PLC0415  (Dagster: 1 s to import)
 
-    with quiet():
+    with ALONE:
         from evaluation_assets.runs.jobs import RunOptions, evaluate_drops  # noqa: PLC0415
         from evaluation_assets.runs.progress import RunProgress  # noqa: PLC0415
 

@@ -199,10 +199,10 @@ class StoredResult:
         Raises:
             UnusableInput: the drop has no evaluated tasks.
         """
-        from evaluation_assets.runs.own_loop import quiet  # noqa: PLC0415  (Dagster: 1 s to import)
+        from evaluation_assets.runs.own_loop import ALONE  # noqa: PLC0415  (Dagster: 1 s to import)
 
         config = {"promoted_by": by or "", "reason": reason}
-        with as_unusable(), quiet():
+        with as_unusable(), ALONE:
             from evaluation_assets.core.judging.panel import load_panel  # noqa: PLC0415
             from evaluation_assets.defs.names import PROMOTE_BASELINE  # noqa: PLC0415
             from evaluation_assets.runs.jobs import run_job  # noqa: PLC0415

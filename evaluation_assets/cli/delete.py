@@ -5,7 +5,6 @@ from collections.abc import Sequence
 
 import click
 
-from evaluation_assets.cli.job_runs import silence_previews
 from evaluation_assets.cli.opening import write_list
 from evaluation_assets.cli.options import with_home
 from evaluation_assets.cli.output import echo, refuse
@@ -49,7 +48,6 @@ def _line(files: FilesOfDrop) -> str:
 
 def _delete(home: Installation, found: Sequence[FilesOfDrop]) -> None:
     """Delete the drops, and let Dagster forget them."""
-    silence_previews()
     from evaluation_assets.defs.deleted_drops import forget  # noqa: PLC0415
     from evaluation_assets.resources.drop_lock import claimed  # noqa: PLC0415
     from evaluation_assets.runs.jobs import instance_of  # noqa: PLC0415

@@ -6,7 +6,6 @@ from typing import Any
 import click
 
 from evaluation_assets.cli.coding_agents import with_coding_agents
-from evaluation_assets.cli.job_runs import silence_previews
 from evaluation_assets.cli.options import (
     AMOUNT,
     InputPath,
@@ -96,7 +95,6 @@ def evaluate(inputs: tuple[Path, ...], **options: Any) -> None:
         evaluation = prepared(asked)
         if not evaluation.drops:
             evaluation.end()
-        silence_previews()
         from evaluation_assets.core.lake.no_pandas import write_without_pandas
 
         write_without_pandas()

@@ -181,9 +181,6 @@ def _unchanged(asked: RequestedEvaluation, last: LastOutcomes) -> list[LastOutco
 
 def _stale(asked: RequestedEvaluation, last: LastOutcomes | None) -> list[Drop]:
     """The drops of the installation that would be evaluated differently now."""
-    from evaluation_assets.cli.job_runs import silence_previews
-
-    silence_previews()
     from evaluation_assets.runs.jobs import stale_drops
 
     drops = list(scan(asked.home.drops).drops.values())
@@ -212,9 +209,6 @@ def _check(asked: RequestedEvaluation, drops: list[Drop] | None) -> None:
     if asked.preprocess_only:
         return
     from evaluation_assets.cli.consent import ask_for_consent, counted_quotes, drops_of
-    from evaluation_assets.cli.job_runs import silence_previews
-
-    silence_previews()
     from evaluation_assets.runs.paid import PaidEvaluation, check_usable, missing_keys, without_keys
 
     check_usable(asked.home, asked.panel)

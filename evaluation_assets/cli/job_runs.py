@@ -1,6 +1,5 @@
 """Jobs that commands run. Dagster takes a second to import: `--help` and usage errors should not wait for it."""
 
-import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -14,17 +13,8 @@ if TYPE_CHECKING:
     from evaluation_assets.runs.jobs import JobResult
 
 
-def silence_previews() -> None:
-    """Hide warnings about preview features of Dagster, which do not concern users of commands."""
-    import dagster as dg  # noqa: PLC0415
-
-    for preview in (dg.PreviewWarning, dg.BetaWarning):
-        warnings.simplefilter("ignore", preview)
-
-
 def run_job(home: "Installation", panel: "Panel", job: str, **options: Any) -> "JobResult":
     """Run a job as `runs.jobs` does."""
-    silence_previews()
     from evaluation_assets.runs import jobs  # noqa: PLC0415
 
     return jobs.run_job(home, panel, job, **options)

@@ -11,7 +11,7 @@ import click
 
 from evaluation_assets.cli.evaluated import refuse_without_drops, warn_without_findings
 from evaluation_assets.cli.groups import group_line
-from evaluation_assets.cli.job_runs import silence_previews, updated_overview
+from evaluation_assets.cli.job_runs import updated_overview
 from evaluation_assets.cli.opening import write_list
 from evaluation_assets.cli.options import text_or_json, with_panel
 from evaluation_assets.cli.output import echo
@@ -112,7 +112,6 @@ drift = _command("drift", ["drift"], "Test for a lasting decrease since each sui
 
 def _given_up(home: Installation) -> list[dict[str, Any]]:
     """The drops that are not evaluated although they were asked for, each with the command that runs it again."""
-    silence_previews()
     from evaluation_assets.defs.lost_drops import given_up  # noqa: PLC0415
     from evaluation_assets.resources.seen_drops import SeenDrops  # noqa: PLC0415
     from evaluation_assets.runs.jobs import instance_of  # noqa: PLC0415

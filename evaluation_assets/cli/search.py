@@ -46,7 +46,7 @@ def search(
     """Search the runs of all drops, by words or by likeness to a run.
 
     Runs that have all WORDS, in any case, in their text, task, answers, user messages, or ID; phrases in double quotes:
-    search '"no such file" retry'. The drops evaluated last come first. Nothing leaves the machine.
+    search '"no such file" retry'. The drops with the newest runs come first. Nothing leaves the machine.
 
     Conditions, as on the page of runs: finding:KIND, tool:NAME (or a part of it), outcome:pass, :fail or :unknown.
     A minus negates: search 'finding:missing_call -tool:cancel refund'.
@@ -108,7 +108,7 @@ def _drops(home: Installation, chosen: Sequence[str]) -> list[str]:
 
 
 def _run(home: Installation, like: str) -> tuple[str, str]:
-    """The drop and the ID of a run; of an ID alone, the run of the drop that was evaluated last."""
+    """The drop and the ID of a run; of an ID alone, the run of the drop with the newest runs."""
     known: list[str] = []
     place = None
     for drop in drops_to_search(home):

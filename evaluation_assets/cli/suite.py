@@ -12,7 +12,6 @@ from upath import UPath
 
 from evaluation_assets.cli.border import Group
 from evaluation_assets.cli.evaluated import check_evaluated
-from evaluation_assets.cli.job_runs import silence_previews
 from evaluation_assets.cli.options import AMOUNT, WholeRange, with_judges, with_panel
 from evaluation_assets.cli.outcomes import outcome_lines
 from evaluation_assets.cli.output import echo, print_lines, refuse, warn
@@ -230,7 +229,6 @@ def run_suite_command(
     if concurrency is not None:
         agents = [agent.model_copy(update={"max_concurrency": concurrency}) for agent in agents]
 
-    silence_previews()
     from evaluation_assets.runs.jobs import RunOptions, evaluate_drops, run_suite  # noqa: PLC0415
     from evaluation_assets.runs.progress import RunProgress  # noqa: PLC0415
 

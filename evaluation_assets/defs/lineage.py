@@ -1,5 +1,6 @@
 """What the lineage page shows: edges that say something new, the columns of every table, owners, links to code."""
 
+import warnings
 from collections.abc import Collection, Mapping, Sequence
 
 import dagster as dg
@@ -41,7 +42,9 @@ def readable(assets: Sequence[dg.AssetsDefinition], owners: Sequence[str] = ()) 
 
 def located(assets: Sequence[dg.AssetsDefinition]) -> list[dg.AssetsDefinition]:
     """The assets with the place of their code, which the UI links to."""
-    return [each for each in dg.with_source_code_references(assets) if isinstance(each, dg.AssetsDefinition)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", dg.BetaWarning)  # of each asset at each start, and no user's concern
+        return [each for each in dg.with_source_code_references(assets) if isinstance(each, dg.AssetsDefinition)]
 
 
 def _has_arguments(asset: dg.AssetsDefinition) -> bool:

@@ -8,12 +8,12 @@ from upath import UPath
 
 from evaluation_assets.core.gating import evaluated_drops
 from evaluation_assets.core.gating.baselines import InvalidBaseline, baseline_file, make_baseline, write_baseline
+from evaluation_assets.core.gating.drops_in_time import history_facts
 from evaluation_assets.core.gating.history import history_rows, with_earlier
 from evaluation_assets.core.gating.measured_drop import MeasuredDrop, MeasuredTables
 from evaluation_assets.core.gating.metadata import baseline_figures, damaged_tables, false_alarms, means, noise_figures
 from evaluation_assets.core.gating.settings import GateSettings
 from evaluation_assets.core.gating.task_metrics import read_metrics
-from evaluation_assets.core.intake.facts import HistoryFacts
 from evaluation_assets.core.judging.canary_judges import canary_judges
 from evaluation_assets.core.judging.scorers import Scorers
 from evaluation_assets.core.lake import tables
@@ -34,7 +34,7 @@ from evaluation_assets.defs.stage import Stage, stage
 from evaluation_assets.defs.table_assets import table_over_all_drops, table_spec
 from evaluation_assets.resources.installation import HomeResource
 
-REGRESSION_VERSION = "8"
+REGRESSION_VERSION = "9"
 """Increment when the same scores would give a different comparison."""
 
 _LINKED = 10
@@ -107,7 +107,7 @@ def score_history(settings: GateSettings) -> Stage:
             tables.SCORE_HISTORY,
             groups.GATE,
             REGRESSION_VERSION,
-            ["task_metrics"],
+            ["raw_trajectories", "task_metrics"],
             "Each row is one metric of the drop with its interval. Rows with another comparability key are kept.",
         )
     )
@@ -115,9 +115,10 @@ def score_history(settings: GateSettings) -> Stage:
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
         measured = read_metrics(drop.key, drop.table("task_metrics"))
         rows = list(history_rows(measured, now))
-        every = with_earlier(drop.table("score_history").rows(), rows)
+        earlier, raw = drop.tables("score_history", "raw_trajectories")
+        facts = history_facts(earlier, raw.values("started_at"), now)
         figures = {**means(rows), **noise_figures(measured, settings)}
-        return Stream.of(tables.SCORE_HISTORY, every, lambda: figures, HistoryFacts(evaluated_at=now).footer)
+        return Stream.of(tables.SCORE_HISTORY, with_earlier(earlier.rows(), rows), lambda: figures, facts.footer)
 
     return history
 

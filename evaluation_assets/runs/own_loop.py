@@ -1,16 +1,12 @@
-"""Run Dagster inside somebody's program: a notebook's event loop, warnings, environment and signals stay theirs."""
+"""Run Dagster inside somebody's program: a notebook's event loop, environment and signals stay theirs."""
 
 import asyncio
 import math
 import threading
 import time
-import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import Future, wait
-from contextlib import contextmanager
 from typing import Any, TypeVar
-
-import dagster as dg
 
 from evaluation_assets.core.system.cancellation import stop_thread
 from evaluation_assets.core.system.garbage import end_without_search
@@ -22,9 +18,9 @@ _LONGEST_S = 30.0
 """For an interrupted run to end. Requests are given up at once; a user's function and a file being read are not."""
 
 
-_ALONE = threading.Lock()
-"""For what a process has once. Filters of warnings, and the output, which Dagster redirects while a step runs, would be
-put back in the wrong order by two threads."""
+ALONE = threading.Lock()
+"""For what a process has once: the output, which Dagster redirects while a step runs, would be put back in the wrong
+order by two threads."""
 
 
 def run_here(work: Callable[[Stop], Returned], longest_s: float = _LONGEST_S) -> Returned:
@@ -43,15 +39,6 @@ def run_here(work: Callable[[Stop], Returned], longest_s: float = _LONGEST_S) ->
         return _in_thread(work, stop, longest_s) if _has_loop() else work(stop)
     with Stop() as stop:
         return _in_thread(work, stop, longest_s) if _has_loop() else work(stop)
-
-
-@contextmanager
-def quiet() -> Iterator[None]:
-    """Hide Dagster's warnings about its own preview features, for the block only, which one thread at a time enters."""
-    with _ALONE, warnings.catch_warnings():
-        for preview in (dg.PreviewWarning, dg.BetaWarning):
-            warnings.simplefilter("ignore", preview)
-        yield
 
 
 def _has_loop() -> bool:

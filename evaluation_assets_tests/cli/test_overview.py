@@ -211,3 +211,27 @@ def test_what_fails_all_tables_is_said_of_the_first_ones(tmp_path: Path) -> None
     (line,) = done.stderr.splitlines()
     assert line.count("it is read-only. Make it writable and try again") == 2
     assert re.search(r"again and \d more\.$", line)
+
+
+def test_drops_are_in_the_order_of_their_runs_in_whatever_order_they_are_evaluated(tmp_path: Path) -> None:
+    """A backlog was told in the order of its evaluation, and a night that was evaluated again became the newest."""
+    folder = tmp_path / "drops" / "support"
+    for day in (3, 1, 2):
+        drop_at(tmp_path, f"day{day}", "agent")
+        runs = (record(str(task), success=day != 2, timestamp=f"2026-03-0{day}T22:00:0{task}Z") for task in range(4))
+        (folder / f"day{day}.jsonl").write_bytes(b"".join(runs))
+        file = folder / f"day{day}.jsonl"
+        assert command("evaluate", file, "--as", f"support/day{day}", "--quiet", home=tmp_path).returncode == 0
+
+    def newest_first() -> list[str]:
+        return re.findall(r"^  support/(day\d) ", command("overview", home=tmp_path).stdout, re.MULTILINE)
+
+    def last_seen() -> str:
+        (group,) = json.loads(command("groups", "list", "--format", "json", home=tmp_path).stdout)
+        return group["last_drop"]
+
+    assert newest_first() == ["day3", "day2", "day1"]
+    assert last_seen() == "support/day2"
+    (folder / "day1.drop.yaml").write_text(json.dumps({"agent": "agent", "labels": {"note": "checked"}}))
+    assert command("evaluate", "support/day1", "--quiet", home=tmp_path).returncode == 0
+    assert newest_first() == ["day3", "day2", "day1"]

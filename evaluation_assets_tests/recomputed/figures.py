@@ -296,9 +296,12 @@ class _Figures:
             known = [row[column] for row in replies if row[column] is not None]
             total = fsum(known) if known and column == "cost_usd" else sum(known) if known else None
             yield address(*at, column), total
-        asked = [row for row in every if row["outcome"] != "not_run"]
-        for name, column in (("unpriced_verdicts", "cost_usd"), ("uncounted_verdicts", "input_tokens")):
-            yield address(*at, name), sum(row[column] is None for row in asked)
+        known = ("input_tokens", "cost_usd")
+        paid = [
+            r for r in every if r["outcome"] in ("scored", "abstained") or any(r[name] is not None for name in known)
+        ]
+        yield address(*at, "unpriced_verdicts"), sum(row["cost_usd"] is None for row in paid)
+        yield address(*at, "uncounted_verdicts"), sum(None in (r["input_tokens"], r["output_tokens"]) for r in paid)
         of_drop = [row for level, found in rows.items() if level != "canary" for row in found]
         yield address(*at, "share_seen"), mean_of(row["share_seen"] for row in of_drop)
         for level, found in rows.items():

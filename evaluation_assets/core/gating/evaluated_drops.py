@@ -4,6 +4,7 @@ import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
+from operator import itemgetter
 from typing import TypeVar
 
 from pydantic import ValidationError
@@ -23,6 +24,7 @@ from evaluation_assets.core.gating.baselines import (
 )
 from evaluation_assets.core.gating.bridges import Bridges, bridges_file, read_bridges
 from evaluation_assets.core.gating.calibration import Calibration, Values, calibrate
+from evaluation_assets.core.gating.drops_in_time import Place, place_in_time
 from evaluation_assets.core.gating.gate import decide
 from evaluation_assets.core.gating.history import drift_since, leaderboard
 from evaluation_assets.core.gating.linked_history import Links
@@ -37,7 +39,7 @@ from evaluation_assets.core.gating.task_metrics import (
     read_metrics,
 )
 from evaluation_assets.core.intake.drops import scan
-from evaluation_assets.core.intake.facts import HistoryFacts, MetricsFacts
+from evaluation_assets.core.intake.facts import MetricsFacts
 from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.lake.stored import DamagedTable
 from evaluation_assets.core.system.installation import Installation
@@ -239,31 +241,26 @@ def newest_drops(home: Installation) -> list[str]:
 
 def _oldest_first(home: Installation, damaged: Tell) -> list[DropMetrics]:
     evaluated = of_each_drop(
-        home, "task_metrics", lambda drop: (metrics_of(home, drop), evaluated_at(home, drop)), damaged
+        home, "task_metrics", lambda drop: (metrics_of(home, drop), place_in_time(home, drop)), damaged
     )
-    return [metrics for metrics, _ in sorted(evaluated, key=lambda each: (each[1], each[0].drop))]
-
-
-def evaluated_at(home: Installation, drop: str) -> str:
-    """When a drop was last evaluated (UTC, ISO 8601); empty if unknown."""
-    return HistoryFacts.of(home.table(drop, "score_history")).evaluated_at
-
-
-def _first_evaluated_at(home: Installation, drop: str) -> str:
-    """When a drop was first evaluated, as far as its history says: one that is judged again is no later run."""
-    try:
-        return min(home.table(drop, "score_history").values("evaluated_at"), default="")
-    except DamagedTable:
-        return evaluated_at(home, drop)
+    return [metrics for metrics, _ in sorted(evaluated, key=itemgetter(1))]
 
 
 def suite_history(home: Installation, suite: str | None, damaged: Tell = _log.warning) -> list[Row]:
-    """Rows of `score_history` of a suite, oldest first."""
+    """Rows of `score_history` of a suite, oldest first: the comparability key that was used first, then the next."""
     if suite is None:
         return []
-    by_drop = of_each_drop(home, "score_history", lambda drop: list(home.table(drop, "score_history").rows()), damaged)
-    rows = [row for own in by_drop for row in own]
-    return sorted((row for row in rows if row["suite"] == suite), key=lambda row: (row["evaluated_at"], row["drop"]))
+
+    def read(drop: str) -> list[tuple[Place, Row]]:
+        place = place_in_time(home, drop)
+        return [(place, row) for row in home.table(drop, "score_history").rows() if row["suite"] == suite]
+
+    placed = [each for own in of_each_drop(home, "score_history", read, damaged) for each in own]
+    since: dict[str, str] = {}
+    for _, row in placed:
+        key, at = row["comparability_key"], row["evaluated_at"]
+        since[key] = min(at, since.get(key, at))
+    return [row for _, row in sorted(placed, key=lambda each: (since[each[1]["comparability_key"]], each[0]))]
 
 
 def history_links(home: Installation, suite: str | None, rows: Iterable[Row], damaged: Tell = _log.warning) -> Links:
@@ -335,9 +332,8 @@ def drift_rows(home: Installation, settings: GateSettings, damaged: Tell = _log.
         baseline = baseline_of(home, suite)
         if baseline is None:
             continue
-        in_order = sorted(drops, key=lambda metrics: (_first_evaluated_at(home, metrics.drop), metrics.drop))
         for metric in gating_metrics(settings, baseline.comparability):
-            drift = drift_since(baseline, in_order, metric, settings.alpha)
+            drift = drift_since(baseline, drops, metric, settings.alpha)
             charts = zip(drift.z, drift.cusum, drift.e_values, strict=True)
             for number, (z, cusum, e_value) in enumerate(charts, 1):
                 yield {

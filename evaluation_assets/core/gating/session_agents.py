@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from statistics import fmean
 
 from evaluation_assets.core.gating.baselines import comparability_key, scored_with
-from evaluation_assets.core.gating.evaluated_drops import evaluated_at, of_each_drop
+from evaluation_assets.core.gating.drops_in_time import place_in_time
+from evaluation_assets.core.gating.evaluated_drops import of_each_drop
 from evaluation_assets.core.gating.task_metrics import DropMetrics, estimate_of
 from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.lake.stored import Stored
@@ -132,7 +133,7 @@ def _by_suite(home: Installation) -> dict[str, list[Row]]:
     by_suite: dict[str, list[Row]] = {}
 
     def read(drop: str) -> list[Row]:
-        evaluated_at(home, drop)  # fail here if its file is damaged: it is read later
+        place_in_time(home, drop)  # fail here if its file is damaged: it is read later
         return list(home.table(drop, "session_agents").rows())
 
     for rows in of_each_drop(home, "session_agents", read, logging.getLogger(__name__).warning):
@@ -143,5 +144,5 @@ def _by_suite(home: Installation) -> dict[str, list[Row]]:
 
 
 def _ranked_in_time(home: Installation, rows: Sequence[Row]) -> list[Row]:
-    when = {drop: evaluated_at(home, drop) for drop in {row["drop"] for row in rows}}
-    return ranked(sorted(rows, key=lambda row: (when[row["drop"]], row["drop"])))
+    when = {drop: place_in_time(home, drop) for drop in {row["drop"] for row in rows}}
+    return ranked(sorted(rows, key=lambda row: when[row["drop"]]))

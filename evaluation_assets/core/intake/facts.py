@@ -123,9 +123,14 @@ class MetricsFacts(DropFacts):
 
 
 class HistoryFacts(Facts):
-    """Of `score_history`: when the drop was evaluated."""
+    """Of `score_history`: when the drop was evaluated last and first, and when its runs were made (UTC, ISO 8601).
+
+    `made_at` is the median of the recorded starts; the first evaluation where none is recorded.
+    """
 
     evaluated_at: str = ""
+    first_evaluated_at: str = ""
+    made_at: str = ""
 
 
 def _encoded(value: Any) -> str:

@@ -8,6 +8,14 @@ from evaluation_assets.core.text.counted import counted, to_a_hundredth_cent
 from evaluation_assets.core.text.nullable import sum_of
 
 
+def bound(unpriced: int, uncounted: int) -> str:
+    """What a sum of costs is, before the number: exact, if no verdict lacks its price and none its tokens.
+
+    A reply that does not say its tokens counts as the most that it can cost.
+    """
+    return ("about " if uncounted else "at least ") if unpriced else "at most " if uncounted else ""
+
+
 @dataclass(slots=True)
 class ModelUse:
     """The requests of one judge over all levels of a drop in one run, and the tokens and cost of their verdicts.
@@ -71,7 +79,7 @@ class ModelUse:
     def _cost(self) -> str:
         if self.cost_usd is None or (self.unpriced and not self.cost_usd):
             return "unknown"
-        return f"{'at least ' if self.unpriced else ''}{to_a_hundredth_cent(self.cost_usd)}"
+        return f"{bound(self.unpriced, self.uncounted)}{to_a_hundredth_cent(self.cost_usd)}"
 
 
 def model_use(metadata: Mapping[str, Mapping[str, Any]]) -> list[ModelUse]:

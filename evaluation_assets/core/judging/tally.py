@@ -19,6 +19,12 @@ COUNTED = (
 """The columns that are counted."""
 
 
+def has_reply(row: Mapping[str, Any]) -> bool:
+    """Whether a verdict was paid for. A failed one without tokens and cost was refused, or got no answer."""
+    is_answered = row["outcome"] in ("scored", "abstained")
+    return is_answered or row["input_tokens"] is not None or row["cost_usd"] is not None
+
+
 @dataclass(slots=True)
 class Tally:
     """Outcomes and errors of rows of a verdict table, and what its calls took.
@@ -55,7 +61,7 @@ class Tally:
         if row["from_ledger"]:
             return
         self.calls += row["attempts"]
-        if row["attempts"]:
+        if has_reply(row):
             self.uncounted += row["input_tokens"] is None or row["output_tokens"] is None
             self.unpriced += row["cost_usd"] is None
         if row["cost_usd"] is not None:

@@ -10,7 +10,8 @@ from operator import itemgetter
 from pathlib import Path
 from typing import get_args
 
-from evaluation_assets.core.gating.evaluated_drops import evaluated_at, without_damaged
+from evaluation_assets.core.gating.drops_in_time import Place, place_in_time
+from evaluation_assets.core.gating.evaluated_drops import without_damaged
 from evaluation_assets.core.gating.task_metrics import without_tasks
 from evaluation_assets.core.intake.facts import GroupsFacts, MetricsFacts
 from evaluation_assets.core.lake.row import Row
@@ -61,7 +62,6 @@ class EvaluatedRuns:
     suite: str | None
     agent: str | None
     version: str
-    evaluated_at: str
     tasks: dict[str, str] = field(default_factory=dict)
     successes: dict[str, bool] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
@@ -78,7 +78,7 @@ class EvaluatedRuns:
 
 @dataclass
 class AllRuns:
-    """What groups are made of. `drops` are in the order in which they were evaluated.
+    """What groups are made of. `drops` are in the order in which their runs were made.
 
     `before` has the IDs of the groups that findings were in, `named` those that groups.yaml has.
     """
@@ -137,8 +137,12 @@ def read_runs(home: Installation, damaged: Callable[[str], object]) -> AllRuns:
     """
     tables = without_damaged([GROUPED_FINDINGS.name], lambda name: former_groups(home.whole_table(name)), damaged)
     all_runs = AllRuns(before=next(tables, {}), named=read_states(home.groups_file).keys())
-    everything = list(without_damaged(home.drops_with("findings"), lambda drop: read_drop(home, drop), damaged))
-    for runs, findings, calls in sorted(everything, key=lambda each: (each[0].evaluated_at, each[0].drop)):
+
+    def read(drop: str) -> tuple[Place, tuple[EvaluatedRuns, list[Occurrence], Counter[str]]]:
+        return place_in_time(home, drop), read_drop(home, drop)
+
+    everything = list(without_damaged(home.drops_with("findings"), read, damaged))
+    for _, (runs, findings, calls) in sorted(everything, key=itemgetter(0)):
         all_runs.drops.append(runs)
         all_runs.occurrences += findings
         all_runs.calls.update(calls)
@@ -191,7 +195,6 @@ def evaluated_runs(home: Installation, drop: str) -> EvaluatedRuns:
         suite=metrics.suite,
         agent=metrics.agent or metrics.model,
         version=_label(metrics.agent, metrics.agent_version),
-        evaluated_at=evaluated_at(home, drop),
     )
     if metrics.agent_version is None and MetricsFacts.of(home.table(drop, "task_metrics")).versions:
         for row in home.table(drop, "raw_trajectories").rows(["trajectory_id", "trajectory"]):

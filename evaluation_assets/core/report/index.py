@@ -10,6 +10,7 @@ import orjson
 from pydantic import BaseModel, ValidationError
 from upath import UPath
 
+from evaluation_assets.core.gating.drops_in_time import Place, place_in_time
 from evaluation_assets.core.gating.settings import GateVerdict
 from evaluation_assets.core.intake.facts import GroupsFacts
 from evaluation_assets.core.lake.stored import DamagedTable
@@ -109,7 +110,16 @@ def write_index(home: Installation, redaction: Redaction | None = None) -> UPath
 
 def listed_reports(home: Installation) -> list[ListedReport]:
     """What is listed of all reports of an installation, the newest first; unreadable reports are left out."""
-    return sorted(_listed(home.root / "reports"), key=lambda report: report.written_at, reverse=True)
+    return sorted(_listed(home.root / "reports"), key=lambda report: _place(home, report), reverse=True)
+
+
+def _place(home: Installation, report: ListedReport) -> Place:
+    """Of a drop whose history is gone or damaged: when its report was written."""
+    try:
+        place = place_in_time(home, report.drop)
+    except DamagedTable:
+        place = ("", "", report.drop)
+    return place if any(place[:2]) else (report.written_at.isoformat(), "", report.drop)
 
 
 def _groups(

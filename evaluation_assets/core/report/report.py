@@ -2,6 +2,7 @@
 
 from evaluation_assets.core.gating.outcome import GateOutcome
 from evaluation_assets.core.intake.sidecar import Sidecar
+from evaluation_assets.core.judging.model_use import bound
 from evaluation_assets.core.judging.rubrics.model import load_rubrics
 from evaluation_assets.core.models.providers.capabilities import PROVIDERS
 from evaluation_assets.core.report.agent_use import AgentUse
@@ -87,10 +88,10 @@ class JudgeSummary(Frozen):
     """One judge: outcomes by level (`canary`: clips that detect whether the judge changed), and its cost.
 
     Tokens and cost are sums over the verdicts that have them; `None` if none has. With `unpriced_verdicts` the cost is
-    a lower bound; with `uncounted_verdicts` the tokens are. `shortfall` explains in one line why many answers are
-    missing and what to do. `redacted` counts by kind the values that were replaced in the texts it was asked about; a
-    value counts in each question that it is in. `success` relates the mean of its scores of a run to recorded outcomes;
-    that of rules stands with the process score.
+    a lower bound; with `uncounted_verdicts` the tokens are, and the cost is an upper one. `shortfall` explains in one
+    line why many answers are missing and what to do. `redacted` counts by kind the values that were replaced in the
+    texts it was asked about; a value counts in each question that it is in. `success` relates the mean of its scores of
+    a run to recorded outcomes; that of rules stands with the process score.
     """
 
     judge: str
@@ -112,6 +113,11 @@ class JudgeSummary(Frozen):
     def was_asked(self) -> bool:
         """Whether it has a verdict, if only one that failed."""
         return any(self.outcomes.values())
+
+    @property
+    def bound(self) -> str:
+        """What its cost is, before the number; recorded verdicts state what they cost, if not their tokens."""
+        return bound(self.unpriced_verdicts, self.uncounted_verdicts if self.provider else 0)
 
     def count(self, *outcomes: str) -> int:
         """Its verdicts with one of these outcomes."""
@@ -301,7 +307,7 @@ class DropReport(Frozen):
     `process` is the process score; `overall` is the score of the judges. `drawn` says which runs the sidecar chose,
     `held_back` what the limit for the day kept the judges from.
     `damaged_tables` are files of other drops of the suite that could not be read; the history excludes these drops.
-    `previous_drop` is the drop of the suite that was evaluated before. `participants` are agent, version and model
+    `previous_drop` is the drop of the suite whose runs were made before. `participants` are agent, version and model
     according to the trajectories, where all of them agree. `agent_use` is `None` in reports of earlier versions.
     `not_compared` says why the gate used none of the baselines that have tasks of the drop.
     """

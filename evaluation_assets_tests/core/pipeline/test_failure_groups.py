@@ -37,7 +37,7 @@ def night(number: int, runs: int, random: Random, more: Mapping[str, float] | No
     """A drop of a suite; each kind is found in its share of the runs."""
     tasks = {f"run {run}": f"task {run % 50}" for run in range(runs)}
     name = f"s/{number:02}"
-    drop = EvaluatedRuns(drop=name, suite="s", agent=agent, version=f"{agent} 1", evaluated_at=name, tasks=tasks)
+    drop = EvaluatedRuns(drop=name, suite="s", agent=agent, version=f"{agent} 1", tasks=tasks)
     found = [
         _found(name, run, kind)
         for run in tasks
@@ -220,7 +220,7 @@ def test_a_conversation_that_failed_without_a_finding_is_shown_by_what_was_said_
     )
     failed = dict.fromkeys("123", False)
     runs = EvaluatedRuns(
-        drop="d", suite=None, agent=None, version="", evaluated_at="", tasks=dict.fromkeys("123", "t"), successes=failed
+        drop="d", suite=None, agent=None, version="", tasks=dict.fromkeys("123", "t"), successes=failed
     )
     found = FindingsOfRuns(runs, cast("Stored", _Rows()), cast("Stored", raw))
     assert [each.evidence for own in found for each in own] == ["It is moved.", "no answer", "42"]

@@ -72,9 +72,7 @@ def home(tmp_path: Path) -> Installation:
         tasks = {f"{HOSTILE} {run}": f"task {run}" for run in range(RUNS)}
         suite = "s" if drop in NIGHTS else None
         name = f"{agent} {version}"
-        runs.drops.append(
-            EvaluatedRuns(drop=drop, suite=suite, agent=agent, version=name, evaluated_at=str(number), tasks=tasks)
-        )
+        runs.drops.append(EvaluatedRuns(drop=drop, suite=suite, agent=agent, version=name, tasks=tasks))
         runs.occurrences += occurrences(drop, affected)
         if suite is None:
             continue

@@ -46,7 +46,7 @@ FAILURE_GROUPS = Table(
         Column("share", FLOAT, "Share of all runs of all drops."),
         Column("ci_low", FLOAT, "Lower end of the 95% interval of the share, clustered by task."),
         Column("ci_high", FLOAT, "Upper end of the 95% interval of the share, clustered by task."),
-        Column("first_drop", NAME, "First drop that has it, in the order of evaluation."),
+        Column("first_drop", NAME, "First drop that has it, in the order of the runs."),
         Column("last_drop", NAME, "Last drop that has it."),
         Column("versions", NAMES, "Agents with their versions that have it, in this order."),
         Column("success_with", FLOAT, "Success rate of the runs that have it, 0..1."),

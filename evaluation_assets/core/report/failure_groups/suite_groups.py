@@ -30,7 +30,7 @@ class SuiteGroups(NamedTuple):
 def suite_groups(
     home: Installation, cover_in: Callable[[str], Cover], with_report: Collection[str]
 ) -> list[SuiteGroups]:
-    """The groups of each suite as they were made last; the suite evaluated last comes first.
+    """The groups of each suite as they were made last; the suite with the newest runs comes first.
 
     `cover_in` gives what covers texts of a drop that may not be shown; `with_report` are the drops that have a report.
 

@@ -57,7 +57,7 @@ def trends(rows: Sequence[Row], links: Links | None = None) -> list[Trend]:
 
 
 def drop_before(rows: Sequence[Row], drop: str) -> str | None:
-    """The drop of the suite that was evaluated before `drop`, from the same rows; the last one if `drop` has none."""
+    """The drop of the suite with the runs before those of `drop`, by the same rows; the last one if it has none."""
     evaluated = list(dict.fromkeys(row["drop"] for row in rows))
     earlier = evaluated[: evaluated.index(drop)] if drop in evaluated else evaluated
     return earlier[-1] if earlier else None

@@ -9,6 +9,7 @@ from statistics import fmean
 from evaluation_assets.core.intake.facts import VerdictFacts
 from evaluation_assets.core.judging.panel import EMBEDDED
 from evaluation_assets.core.judging.shortfall import COLUMNS, Answers
+from evaluation_assets.core.judging.tally import has_reply
 from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.report.drop_tables import DropTables
 from evaluation_assets.core.report.findings.process_summary import SuccessRelation
@@ -53,8 +54,9 @@ def judge_summary(
                 is_related = row["provider"] != EMBEDDED and row["trajectory_id"] in outcomes_of_runs
                 if is_related and (score := mean_of(dict(row["scores"]).values())) is not None:
                     of_runs.setdefault(row["trajectory_id"], array("d")).append(score)
-            unpriced += row["cost_usd"] is None and row["outcome"] != "not_run"
-            uncounted += row["input_tokens"] is None and row["outcome"] != "not_run"
+            if has_reply(row):
+                unpriced += row["cost_usd"] is None
+                uncounted += row["input_tokens"] is None or row["output_tokens"] is None
             # One reply gives several verdicts where the same question is asked again.
             is_new = row["ledger_key"] is None or row["ledger_key"] not in replies
             replies.add(row["ledger_key"] or "")

@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 from typing import Literal
 
@@ -15,7 +16,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from evaluation_assets.core.gating.evaluated_drops import evaluated_at, without_damaged
+from evaluation_assets.core.gating.drops_in_time import place_in_time
+from evaluation_assets.core.gating.evaluated_drops import without_damaged
 from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.lake.stored import Aligned
 from evaluation_assets.core.report.search.run_conditions import Match, Query, matches_in, outcomes_of
@@ -50,9 +52,9 @@ class FoundRun:
 
 
 def drops_to_search(home: Installation) -> list[str]:
-    """The evaluated drops, the last evaluated first."""
+    """The evaluated drops, those with the newest runs first."""
     drops = home.drops_with("preprocessed_trajectories")
-    return sorted(drops, key=lambda drop: (evaluated_at(home, drop), drop), reverse=True)
+    return sorted(drops, key=partial(place_in_time, home), reverse=True)
 
 
 def runs_with(

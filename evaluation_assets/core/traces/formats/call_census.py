@@ -56,7 +56,7 @@ _LISTED = ("ToolCallRequestEvent", "AssistantMessage")
 
 _KINDS = ("type", "part_kind")
 _IDS = ("tool_call_id", "call_id", "toolCallId", "toolUseId", "callId", "id")
-_NAMES = ("name", "toolName", "tool_name", "function_name", "toolname")
+_NAMES = ("name", "toolName", "tool_name", "function_name", "toolname", "tool")
 _ARGUMENTS = ("arguments", "args", "input", "parameters")
 _SPAN_KINDS = {
     "openinference.span.kind": "TOOL",
@@ -94,6 +94,7 @@ def census_of(data: Any) -> Census:
     """The calls in any JSON value."""
     calls: set[str] = set()
     results: set[str] = set()
+    of_users: set[str] = set()
     tool_spans: set[str] = set()
     waiting: list[tuple[Any, int]] = [(data, 0)]
     while waiting:
@@ -106,6 +107,9 @@ def census_of(data: Any) -> Census:
             results.add(answered)
         if value.get("role") == "user":  # a simulated user has tools of its own
             results.update(filter(None, map(_answered_by, list_in(value.get("content")))))
+            of_users.update(_calls_at(value))
+            continue
+        if value.get("is_copied_context") is True:  # a step of another document of ATIF
             continue
         if not _MARKERS.isdisjoint(value):
             calls.update(_calls_at(value))
@@ -120,7 +124,7 @@ def census_of(data: Any) -> Census:
                 waiting.append((inner, depth))
             elif isinstance(inner, str) and depth < _DEEPEST_TEXT and _is_attribute(key):
                 waiting += [(parsed, depth + 1) for parsed in _parsed(inner)]
-    return Census(frozenset(calls), frozenset(tool_spans), frozenset(results))
+    return Census(frozenset(calls), frozenset(tool_spans), frozenset(results - of_users))
 
 
 def may_hold_calls(raw: bytes) -> bool:

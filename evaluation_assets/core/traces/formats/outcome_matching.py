@@ -157,9 +157,10 @@ class Scopes:
         found = next((named[way] for way in ways if way in named), [])
         if row.model is not None:
             found = _of_model(found, row.model)
-        stem = posixpath.basename(row.source).partition(".")[0]
-        of_stem = [run for run in found if stem in run.folders] if len(found) > 1 else []
-        return of_stem or found
+        name = posixpath.basename(row.source)
+        stem = name.partition(".")[0]
+        of_name = [run for run in found if stem in run.folders or name == posixpath.basename(run.place[0])]
+        return of_name if of_name and len(found) > 1 else found
 
 
 def _of_model(runs: Sequence[Run], model: str) -> list[Run]:

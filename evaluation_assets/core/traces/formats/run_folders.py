@@ -71,6 +71,7 @@ class RunFolders:
             return
         samples = {file.source: sample for file in files if (sample := _sample(file)) is not None}
         runs = {source for source, sample in samples.items() if is_run(sample)}
+        named = set(map(posixpath.basename, runs))
         by_folder: dict[str, list[str]] = defaultdict(list)
         for source in runs:
             by_folder[posixpath.dirname(source)].append(source)
@@ -85,7 +86,8 @@ class RunFolders:
         for file in files:
             folder, sample = posixpath.dirname(file.source), samples.get(file.source)
             name = posixpath.basename(file.source)
-            if file.source in runs or sample is None or _NOT_OF_RUNS.search(name) or is_known(sample):
+            is_other = _NOT_OF_RUNS.search(name) is not None and name not in named
+            if file.source in runs or sample is None or is_other or is_known(sample):
                 continue
             said = _said(file, sample)
             if said is not None and folder in alone and (names[name] > 1 or _is_known_of_runs(said)):

@@ -6,7 +6,8 @@
 
 A file is about the runs in its folder and below it, or else in the next folder above that has runs: a task may be in
 the folders of several models, with results of each. The run of a row is the one with this ID of its task, or whose
-file or folder is named after it or after its `trial_name`; of several, the one of its trial and model.
+file or folder is named after it or after its `trial_name`; of several, the one of its trial and model, or whose file
+has the name of this one.
 """
 
 import posixpath
@@ -33,6 +34,8 @@ _OF_JUDGES = re.compile("judge|eval|grad(?:e|ing)|review|critic|verif", re.I)
 """Names of files whose model, cost and duration may be those of a judge."""
 _STEPS = frozenset("action actions command content message observation role thought tool tool_name".split())
 """Fields of the steps of a run, which a file in a form that no format knows may have."""
+_CHECKS = re.compile("check|assert|expect|gold|criteri|rubric", re.I)
+"""Names of lists of what was to be done, which are no steps of a run."""
 
 
 @dataclass(slots=True)
@@ -103,7 +106,8 @@ class TaskOutcomes:
 
 def has_steps(value: Any, depth: int = 4) -> bool:
     """Whether there is a list of steps in a value, as of a run in a form that no format knows."""
-    inner = list(value.values()) if isinstance(value, dict) else list_in(value)
+    named = value.items() if isinstance(value, dict) else enumerate(list_in(value))
+    inner = [each for name, each in named if not _CHECKS.search(str(name))]
     if isinstance(value, list) and sum(not _STEPS.isdisjoint(item) for item in objects_in(value)) > 1:
         return True
     return depth > 0 and any(has_steps(each, depth - 1) for each in inner if isinstance(each, dict | list))

@@ -61,15 +61,21 @@ def task_id_of(recorded: Any, task: str, text: str) -> str:
     return name if isinstance(name, NumberId) else name.strip()
 
 
+_SETS = ("domain", "domain_name", "dataset", "data_source")
+"""What a run may state of the set that its task is in."""
+
+
 class TrialCounter:
     """Numbers repeated runs of a task inside a drop, so that every trajectory id in it is unique.
 
     A recorded trial keeps its number, whatever the order of the runs, unless an earlier run of the task has it. Where
-    one drop has an ID as a number and as a text, these are two tasks, and the later one is named after its type.
+    one drop has an ID as a number and as a text, these are two tasks, and the later one is named after its type. A
+    number in several domains or data sets is a task of each, and the later ones are named after those.
     """
 
     def __init__(self) -> None:
         self._is_number: dict[str, bool] = {}
+        self._set_of: dict[str, str] = {}
         self._task_of: dict[str, str] = {}
         self._trials: set[tuple[str, int]] = set()
         self._next: Counter[str] = Counter()
@@ -97,6 +103,9 @@ class TrialCounter:
         recorded, is_number = str(trajectory.task_id), isinstance(trajectory.task_id, NumberId)
         is_known = self._is_number.setdefault(recorded, is_number) == is_number
         task_id = recorded if is_known else f"{recorded} ({'number' if is_number else 'text'})"
+        own_set = next((name for key in _SETS if isinstance(name := trajectory.extra.get(key), str) and name), None)
+        if own_set is not None and recorded.isdecimal() and self._set_of.setdefault(task_id, own_set) != own_set:
+            task_id = f"{task_id} ({own_set})"
         own = task_id if trajectory.id == trajectory.task_id else str(trajectory.id)
         return replace(trajectory, id=own, task_id=task_id)
 

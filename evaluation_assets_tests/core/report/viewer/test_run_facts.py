@@ -39,7 +39,7 @@ def store(stored: Stored, rows: Iterable[dict[str, Any]]) -> None:
 def findings_of(tables: DropTables) -> FindingsOfRuns:
     numbers = range(RUNS)
     tasks, failed = {f"run {number}": "t" for number in numbers}, {f"run {number}": False for number in numbers}
-    runs = EvaluatedRuns(drop="d", suite=None, agent=None, version="", evaluated_at="", tasks=tasks, successes=failed)
+    runs = EvaluatedRuns(drop="d", suite=None, agent=None, version="", tasks=tasks, successes=failed)
     return FindingsOfRuns(runs, tables.findings, tables.raw)
 
 

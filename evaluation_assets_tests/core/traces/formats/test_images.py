@@ -13,7 +13,7 @@ from upath import UPath
 from evaluation_assets.core.intake.drops import scan
 from evaluation_assets.core.traces.formats.image_data import set_images_aside
 from evaluation_assets.core.traces.formats.images import image_text
-from evaluation_assets.core.traces.formats.messages.chat import content_of
+from evaluation_assets.core.traces.formats.messages.contents import content_of
 from evaluation_assets.core.traces.formats.readers.canonical import line_of
 from evaluation_assets.core.traces.formats.registry import read_trajectories
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields

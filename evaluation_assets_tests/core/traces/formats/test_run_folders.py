@@ -324,3 +324,16 @@ def test_the_model_and_cost_of_a_judge_are_not_those_of_the_run(tmp_path: Path) 
     lines = "\n".join(json.dumps(_of_task(task, model="model-a")) for task in _TASKS)
     (run, _), rejected, _ = _read(tmp_path / "rows", {"runs.jsonl": lines, "judgements.json": rows})
     assert (run.labels, run.agents[0].model, run.usage, rejected) == ({"score": 0.4}, "model-a", None, [])
+
+
+@pytest.mark.parametrize("name", ["shore_7", "dataset_of_bridges"])
+def test_results_in_a_file_of_the_same_name_are_those_of_its_run(tmp_path: Path, name: str) -> None:
+    checks = {"action_checks": [{"action": {"name": "lower_bridge"}, "action_match": True}] * 2}
+    files: dict[str, Any] = {}
+    for each, success in (("harbor_7", False), (name, True)):
+        files[f"traces/{each}.json"] = {"task_id": "7", "trace": {"messages": _MESSAGES}}
+        files[f"evaluations/{each}.json"] = {"task_id": "7", "success": success, "info": checks}
+    runs, rejected, report = _read(tmp_path, files)
+    assert rejected == [] and report.summary.trust == "complete"
+    outcomes = {each.source.file: each.success for each in runs if each.source is not None}
+    assert outcomes == {"traces/harbor_7.json": False, f"traces/{name}.json": True}

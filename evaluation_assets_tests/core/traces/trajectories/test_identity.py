@@ -1,5 +1,7 @@
 """IDs of trajectories and names of files."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -83,6 +85,22 @@ def test_a_run_whose_id_repeats_keeps_it_where_its_task_has_no_id_and_is_the_sam
 def test_a_task_that_is_called_as_a_run_of_another_has_an_id_of_its_own() -> None:
     found = numbered(run("a#1"), run("a"), run("a"))
     assert [name for name, _ in found] == ["a#1", "a", "a#2"]
+
+
+def test_a_number_in_several_domains_is_a_task_of_each() -> None:
+    airline, retail = ({"domain": name} for name in ("airline", "retail"))
+    runs = [replace(run(name), extra=extra) for name in ("7", "cancel") for extra in (airline, retail, retail, {})]
+    counter = TrialCounter()
+    assert [(each.id, each.task_id, each.trial) for each in map(counter.numbered, runs)] == [
+        ("7", "7", 0),
+        ("7 (retail)", "7 (retail)", 0),
+        ("7 (retail)#1", "7 (retail)", 1),
+        ("7#1", "7", 1),
+        ("cancel", "cancel", 0),
+        ("cancel#1", "cancel", 1),
+        ("cancel#2", "cancel", 2),
+        ("cancel#3", "cancel", 3),
+    ]
 
 
 @given(

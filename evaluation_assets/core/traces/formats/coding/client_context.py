@@ -11,7 +11,7 @@ _CODEX = (
     r"collaboration_mode|realtime_conversation|personality_spec|recommended_plugins)\b|"
     r"Warning: (?:apply_patch was requested via|The maximum number of unified exec processes|Your account was flagged)"
 )
-_GEMINI = r"<session_context>|This is the Gemini CLI\. We are setting up the context for our chat\."
+_GEMINI = r"<(?:session_context|state_snapshot)>|This is the Gemini CLI\. We are setting up the context for our chat\."
 _CONTEXT = re.compile(rf"\s*(?:{_CODEX}|{_GEMINI})")
 _EXIT = re.compile(
     r"\A(?:(?:Chunk ID|Wall time|Original token count|Total output lines|Warning)[^\n]*\n|Output:\n)*"
@@ -25,6 +25,11 @@ CLINE_RESULT = re.compile(r"\[(\w+)(?: for .*?| to .*?)?\] Result:[ \t]*\n?", re
 def is_client_context(text: str) -> bool:
     """Whether a user message was written by the client of Codex or Gemini CLI."""
     return _CONTEXT.match(text) is not None
+
+
+def is_thanks_for_context(text: str) -> bool:
+    """Whether an answer is the one that Gemini CLI puts after its context."""
+    return text.startswith("Got it. Thanks for the ")
 
 
 def exit_code_of(output: str) -> int | None:

@@ -127,7 +127,8 @@ def _list_of(data: JsonObject) -> str | None:
     known = _results_by_list(data, _LISTS[:-2] if is_logged else _LISTS, asked)
     name = max(known, key=lambda name: known[name], default=None)
     if name is not None:
-        return name if known[name] > 0 or asked is not None else None
+        is_told = asked is not None or (name in _CALLS and bool(answers_in(data)))
+        return name if known[name] > 0 or is_told else None
     others = [key for key in data if _OTHER_LISTS.search(key) and not _NOT_MADE.search(key)]
     is_step = any(key in data for key in _OF_STEPS)
     results = {} if asked is None or is_logged or is_step else _results_by_list(data, others, asked)

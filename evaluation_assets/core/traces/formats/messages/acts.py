@@ -40,6 +40,7 @@ _OUTCOMES = ("success", "is_error", "isError", "tool_call_id", "call_id")
 CODE = ("code", "command", "cmd", "sql", "sql_query")
 """What is run without a tool that is named."""
 _CALL = re.compile(r"\s*([A-Za-z_][\w.-]*)\s*(?:\((.*)\)|\[(.*)\])?\s*", re.DOTALL)
+_WITH_OBJECT = re.compile(r"\s*([A-Za-z_][\w.-]*)\s*:?\s*(\{.*\})\s*", re.DOTALL)
 
 
 def act_in(call: JsonObject) -> JsonObject | None:
@@ -58,7 +59,9 @@ def act_in(call: JsonObject) -> JsonObject | None:
         if key is None:
             return None
         name, more = inner[key], {name: value for name, value in inner.items() if name not in (key, *THOUGHTS)}
-        given = next((more[each] for each in ARGUMENTS if each in more), more) if given is None else given
+        named = next((each for each in ARGUMENTS if each in more), None)
+        call = call if named is None else {**more, **call}  # what came back may stand in the call, too
+        given = (more if named is None else more[named]) if given is None else given
     elif place in CODE:
         name, given = place, {place: inner}
     elif given is None and not has_result and (place != "action" or not _is_written_out(inner)):
@@ -93,7 +96,9 @@ def _is_written_out(action: str) -> bool:
 
 def with_fields(messages: Sequence[Any]) -> Iterator[Any]:
     """Chat messages whose fields beside the text are a call, or what came back, with these as calls and results."""
-    for number, message in enumerate(map(_opened, _with_lists(messages))):
+    opened = [*map(_opened, _with_lists(messages))]
+    for number, (each, after) in enumerate(zip(opened, [*opened[1:], None], strict=False)):
+        message = _with_written_action(each, is_answered=role_of(after) == "tool")
         if role_of(message) != "assistant" or any(map(message.get, MADE)):
             yield message
             continue
@@ -104,13 +109,29 @@ def with_fields(messages: Sequence[Any]) -> Iterator[Any]:
             if shown is not None:
                 yield {"role": "tool", "content": as_text(shown)}
             continue
-        read = (*TOOLS, *ARGUMENTS, *RESULTS, *ERRORS, *EXITS, *_OUTCOMES)
+        read = (*TOOLS, *CALLS, *ARGUMENTS, *RESULTS, *ERRORS, *EXITS, *_OUTCOMES)
         call = {"id": act["id"] or f"message {number}", "name": act["name"], "arguments": act["arguments"]}
         others = {key: value for key, value in message.items() if key not in read or key in _OF_MESSAGES}
         yield {**others, "tool_calls": [call]}
         if act["shown"] is not None:
             shown = {"content": as_text(act["shown"]), "tool_call_id": call["id"], "error": act["error"]}
             yield {"role": "tool", **without_none(shown)}
+
+
+def _with_written_action(message: Any, *, is_answered: bool) -> Any:
+    r"""A message of an agent that has no words, but an action in a field: it is a call, or else what the agent says.
+
+    {"role": "agent", "thought": "I look.", "action": "LookUp: {\"order\": 17}"}
+    """
+    action = first_text(message, "action")
+    if action is None or role_of(message) != "assistant" or "content" in message or _act_of(message):
+        return message
+    others = {key: value for key, value in message.items() if key != "action"}
+    if (match := _WITH_OBJECT.fullmatch(action)) is not None:
+        return {**others, "tool_calls": [{"name": match[1], "arguments": match[2]}]}
+    if not is_answered or action.rstrip().endswith((".", "!", "?")):
+        return {**others, "content": action}
+    return {**others, "tool_calls": [{"name": "action", "arguments": {"action": action}}]}
 
 
 def is_act(message: JsonObject) -> bool:

@@ -7,7 +7,8 @@ A history is written from the view of one party: what it said has the role `assi
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from evaluation_assets.core.traces.formats.messages.chat import calls_of, content_of, result_of, said_of
+from evaluation_assets.core.traces.formats.messages.chat import calls_of, result_of, said_of
+from evaluation_assets.core.traces.formats.messages.contents import content_of
 from evaluation_assets.core.traces.formats.speakers import is_user
 from evaluation_assets.core.traces.formats.transcript import Asked, Event
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields

@@ -1,11 +1,16 @@
 """OpenAI-style chat messages: roles, content, tool calls and tool messages."""
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from evaluation_assets.core.traces.formats.images import image_text, states_image
+from evaluation_assets.core.traces.formats.messages.contents import (
+    CALL_PARTS,
+    are_data,
+    content_of,
+    part_text,
+    split_thought,
+)
 from evaluation_assets.core.traces.formats.messages.pieces import Piece, Thought, agent_events
 from evaluation_assets.core.traces.formats.outcome_words import outcome_of
 from evaluation_assets.core.traces.formats.run_usage import usage_of_answer
@@ -28,17 +33,6 @@ ROLES = {
 }  # fmt: skip
 """Meaning of a message's role or type, in lower case too. Any other role may be the name of an agent."""
 
-_THOUGHT = re.compile(r"\s*(?:<(think|thinking)>)?(.*?)</(?:think|thinking)>", re.DOTALL)
-_OPEN_THOUGHT = re.compile(r"\s*<(?:think|thinking)>(.*)\Z", re.DOTALL)
-_MEDIA = {
-    "image_url": "image", "input_image": "image", "image": "image", "input_audio": "audio", "audio": "audio",
-    "file": "file", "input_file": "file", "container_upload": "file", "document": "document", "video_url": "video",
-    "media": "media", "binary": "file", "video": "video",
-}  # fmt: skip
-
-TEXTS = ("content", "value", "text", "message", "utterance")
-"""Fields of a message that hold what it says."""
-
 GUESSED = "speaker_is_guessed"
 """Field of a message whose speaker may be no agent."""
 _LATENCIES = ("latency_ms", "duration_ms", "latencyMs", "durationMs")
@@ -49,14 +43,11 @@ _OWN_IDS = ("id", "call_id", *_CALL_IDS)
 MADE = ("tool_calls", "toolCalls", "function_call")
 """Fields of a message that hold its calls."""
 
-_CALLS = ("tool_use", "tool_call", "function_call", "input_json_delta")
-"""Content parts that are tool calls. LangChain also lists them in `tool_calls`."""
-
 _OF_PROVIDERS = ("server_tool_call", "server_tool_use", "mcp_tool_use")
 """Content parts that are calls of tools that the provider runs; their results are parts of the same message."""
 
-_HIDDEN = ("redacted_thinking", "redacted_reasoning", "omitted_reasoning")
-"""Content parts for a provider's reasoning that it does not show."""
+_SHOWN = ("output", "result", "tool_result", "tool_output", "toolResult", "toolOutput", "response", "observation")
+"""Fields of a message of a tool without content that hold what came back."""
 
 _KINDS_OF_OTHERS = frozenset(("input_text", "output_text", "summary_text", "tool-call", "tool-result"))
 _UNTYPED_KINDS = frozenset(("text", "toolUse", "toolResult", "reasoningContent", "cachePoint", "guardContent"))
@@ -243,7 +234,7 @@ def calls_of(message: Fields) -> Iterator[Call]:
     if "tool_calls" in message:
         return
     for part in message.parts("content"):
-        if not isinstance(part, str) and part.text("type") in _CALLS[:3]:
+        if not isinstance(part, str) and part.text("type") in CALL_PARTS[:3]:
             arguments = part.value("input", "arguments", "args")
             yield Call(name=_named(part), arguments=arguments, id=part.recorded_id("call_id", "tool_call_id", "id"))
 
@@ -289,10 +280,10 @@ def _named(call: Fields) -> str:
 
 def result_of(message: Fields) -> Result:
     """Convert a tool message. The call failed if the message or its text says so."""
-    if _are_data(message.peek("content")):
+    if are_data(message.peek("content")):
         content = as_text(message.value("content"))
     else:
-        content = content_of(message) or as_text(message.value("output", "result") or "")
+        content = content_of(message) or as_text(message.value(*_SHOWN))
     return Result(
         content=content,
         call_id=message.recorded_id(*_CALL_IDS, "call_id", "id"),
@@ -300,12 +291,6 @@ def result_of(message: Fields) -> Result:
         error=stated_error(message, content),
         latency_ms=message.amount(*_LATENCIES),
     )
-
-
-def _are_data(content: Any) -> bool:
-    """Whether the content of a tool message is a list of the tool's own objects, and not of parts."""
-    items = list_in(content)
-    return bool(items) and all(isinstance(item, dict) and "type" not in item and "text" not in item for item in items)
 
 
 def stated_error(result: Fields, content: str) -> str | None:
@@ -327,54 +312,6 @@ def first_line(content: str) -> str:
     lines = [stripped for line in content.splitlines() if (stripped := line.strip())]
     line = next((line for line in lines if any(map(str.isalnum, line[:200]))), *lines[:1] or [""])
     return line[:200] or "error"
-
-
-def content_of(fields: Fields) -> str:
-    """The content of a message as text; other media are named in brackets and counted as unmapped."""
-    if fields.is_object("content") and "type" not in (content := fields.object("content")) and "text" not in content:
-        return as_text(content.rest())  # a tool's output as JSON
-    pieces = [part if isinstance(part, str) else part_text(part) for part in fields.parts(*TEXTS)]
-    return "\n".join(piece for piece in pieces if piece)
-
-
-def part_text(part: Fields) -> str:
-    """Convert a content part to text."""
-    kind = part.text("type") or "text"
-    if kind == "document" and (said := part.object("document").value("data")) is not None:  # results of Cohere
-        return as_text(said)
-    if kind in _MEDIA:
-        return image_text(part) if _MEDIA[kind] == "image" or states_image(part) else f"[{_MEDIA[kind]}]"
-    if kind in _HIDDEN:
-        part.rest()
-        return ""
-    if kind in _CALLS:
-        part.set_aside("id", "name", "input", "partial_json", "arguments", "call_id", "tool_call_id", "index")
-        return ""
-    value = part.value("text", "refusal", "thinking", "reasoning", "content", "json", "value", "tool_result")
-    if kind in ("thinking", "reasoning", "reasoning_content") and isinstance(value, str):
-        part.set_aside("signature", "id", "summary")
-        return f"<think>{value}</think>\n"
-    part.set_aside("index", "id")
-    if isinstance(value, dict) and isinstance(value.get("value"), str):
-        return value["value"]  # a text of the Assistants API, with its citations
-    return as_text(value) if value is not None else f"[{part.note_unknown(part.text('type'))}]"
-
-
-def split_thought(content: str) -> tuple[str | None, str]:
-    """Split leading reasoning tags from the rest of the content."""
-    thoughts: list[str] = []
-    position = 0
-    while content.find("</think", position) >= 0 and (match := _THOUGHT.match(content, position)) is not None:
-        if match[1] is None and thoughts:
-            break
-        thoughts.append(match[2].strip())
-        position = match.end()
-    if (match := _OPEN_THOUGHT.match(content, position)) is not None:
-        thoughts.append(match[1].strip())
-        position = len(content)
-    if not thoughts:
-        return None, content
-    return "\n\n".join(thought for thought in thoughts if thought) or None, content[position:].lstrip()
 
 
 def _reasoning(message: Fields) -> str | None:

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from evaluation_assets.core.traces.formats.messages.chat import content_of, role_of
+from evaluation_assets.core.traces.formats.messages.chat import role_of
+from evaluation_assets.core.traces.formats.messages.contents import content_of
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields
 from evaluation_assets.core.traces.formats.untyped import at, first_text, list_in, objects_in
 from evaluation_assets.core.traces.trajectories.model import JsonObject

@@ -14,15 +14,8 @@ from evaluation_assets.core.traces.formats.context import Context, reference
 from evaluation_assets.core.traces.formats.conversation import Conversation, joined
 from evaluation_assets.core.traces.formats.endings import LIMIT
 from evaluation_assets.core.traces.formats.files.records import read_records
-from evaluation_assets.core.traces.formats.messages.chat import (
-    ROLES,
-    content_of,
-    events_of,
-    result_of,
-    role_of,
-    split_thought,
-    system_of,
-)
+from evaluation_assets.core.traces.formats.messages.chat import ROLES, events_of, result_of, role_of, system_of
+from evaluation_assets.core.traces.formats.messages.contents import content_of, split_thought
 from evaluation_assets.core.traces.formats.pauses import error_of_run
 from evaluation_assets.core.traces.formats.times import chronological, elapsed_ms, elapsed_s, marked_utc
 from evaluation_assets.core.traces.formats.transcript import Asked, Call, Event, Result, Said, as_text, one_line, total

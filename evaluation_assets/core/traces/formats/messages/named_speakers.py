@@ -7,7 +7,8 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from evaluation_assets.core.traces.formats.messages.chat import GUESSED, ROLES, TEXTS, meaning_of
+from evaluation_assets.core.traces.formats.messages.chat import GUESSED, ROLES, meaning_of
+from evaluation_assets.core.traces.formats.messages.contents import TEXTS
 from evaluation_assets.core.traces.formats.untyped import first_text
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 

@@ -12,7 +12,8 @@ from itertools import pairwise, zip_longest
 from typing import Any
 
 from evaluation_assets.core.traces.formats.messages.bare_calls import bare_calls
-from evaluation_assets.core.traces.formats.messages.chat import role_of, split_thought
+from evaluation_assets.core.traces.formats.messages.chat import role_of
+from evaluation_assets.core.traces.formats.messages.contents import split_thought
 from evaluation_assets.core.traces.formats.messages.elements import elements_in
 from evaluation_assets.core.traces.formats.messages.function_elements import text_of
 from evaluation_assets.core.traces.formats.untyped import at, decoded, object_in

@@ -18,7 +18,8 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
-from evaluation_assets.core.traces.formats.messages.chat import role_of, split_thought
+from evaluation_assets.core.traces.formats.messages.chat import role_of
+from evaluation_assets.core.traces.formats.messages.contents import split_thought
 from evaluation_assets.core.traces.formats.messages.elements import element_in, elements_in
 from evaluation_assets.core.traces.formats.messages.function_elements import text_of
 from evaluation_assets.core.traces.formats.untyped import as_object, at, decoded, first_text, listed, object_in, parsed

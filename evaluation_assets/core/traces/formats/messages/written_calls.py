@@ -22,7 +22,8 @@ from evaluation_assets.core.traces.formats.messages.bare_calls import (
     thought_beside,
     told_result,
 )
-from evaluation_assets.core.traces.formats.messages.chat import role_of, split_thought
+from evaluation_assets.core.traces.formats.messages.chat import role_of
+from evaluation_assets.core.traces.formats.messages.contents import split_thought
 from evaluation_assets.core.traces.formats.messages.elements import element_in, elements_in
 from evaluation_assets.core.traces.formats.messages.fenced_code import with_fenced_code
 from evaluation_assets.core.traces.formats.messages.function_elements import (
@@ -98,22 +99,28 @@ def with_written_calls(messages: list[Any]) -> WrittenMessages:
 def _with_bare_calls(messages: list[Any]) -> Iterator[Any]:
     """The messages. A text that consists of calls is calls if a tool answers it; in brackets, also the last one.
 
-    Where most of what an agent says are calls, the user says their results.
+    Where most of what an agent says are calls, the user says their results. After parsed calls it only does if no tool
+    answers any, and the user calls it so.
     """
     is_parsed = any(at(message, "tool_calls") for message in messages)
-    is_told = not is_parsed and _are_results_told(messages)
+    is_told = not any(role_of(message) == "tool" for message in messages) if is_parsed else _are_results_told(messages)
     waiting: list[JsonObject] = []
     for number, (message, after) in enumerate(zip(messages, [*messages[1:], None], strict=False)):
-        if waiting and (results := results_of(waiting, _text(message)[1])):
+        if waiting and not is_parsed and (results := results_of(waiting, _text(message)[1])):
             yield from ({**_without_text(message), **result} for result in results)
             waiting = []
             continue
         if waiting and is_told and _tells(message):
-            answered = {"tool_call_id": waiting[-1]["id"]} if len(waiting) > 1 else {}
+            answered = {"tool_call_id": at(waiting[-1], "id")} if len(waiting) > 1 else {}
             yield {**_without_text(message), **answered, "role": "tool", "content": told_result(_text(message)[1])}
             waiting = []
             continue
-        text = _text(message)[1] if role_of(message) == "assistant" and not is_parsed else ""
+        if is_parsed:
+            is_answered = is_told and role_of(after) == "user" and is_result_told(_text(after)[1])
+            waiting = list(objects_in(at(message, "tool_calls"))) if is_answered else []
+            yield message
+            continue
+        text = _text(message)[1] if role_of(message) == "assistant" else ""
         is_last = after is None and "=" in text and text.startswith("[")
         is_answered = is_last or role_of(after) == "tool" or (is_told and is_call_alone(text))
         waiting = bare_calls(text) if is_answered else []

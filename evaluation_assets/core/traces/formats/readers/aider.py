@@ -2,8 +2,8 @@
 
 Aider marks lines by their beginnings: `####` is what the user typed, `>` what Aider itself printed, and other lines are
 the answer of the model. Models edit by blocks in their answers, not by tool calls. Each edit that Aider reports as
-applied becomes a call of `apply_edit`. Tokens and costs are rounded by Aider. Lines of an answer that begin like one of
-the marks cannot be told from it.
+applied becomes a call of `apply_edit`. Tokens and costs are rounded by Aider. A line of an answer that is a heading has
+no two spaces at its end, as lines of the user have; one that is a quotation cannot be told from what Aider printed.
 """
 
 import re
@@ -33,7 +33,9 @@ _COMMIT = re.compile(r"Commit ([0-9a-f]{7,40}) (.*)")
 _TOKENS = re.compile(r"Tokens: ([\d.,]+)([kM]?) sent,.*?([\d.,]+)([kM]?) received\.(?: Cost: \$([\d.]+) message)?")
 _SCALE = {"": 1, "k": 1000, "M": 1_000_000}
 _PROMPTS = re.compile(r"/(?:ask|code|architect|chat-mode)\s+")
-"""Commands of the user whose rest is sent to the model."""
+"""Commands of the user whose rest is sent to the model, and is then written once more."""
+_BREAK = "  "
+"""What Aider writes after a line of the user."""
 
 
 def detect(sample: Sample) -> bool:
@@ -54,7 +56,7 @@ def _starts_in(unmapped: UnmappedFields, file: DropFile) -> Iterator[Trajectory 
     for number, start in enumerate(starts, start=1):
         end = starts[number].start() if number < len(starts) else len(text)
         session = text[start.end() : end]
-        if not re.search(rf"^{_ASKED} ", session, re.MULTILINE):
+        if not any(_mark_of(line, with_breaks=_has_breaks(session)) == _ASKED for line in session.splitlines()):
             unmapped.count("starts in which nothing was asked")
             continue
         record = Record(file.source, number, session, session.encode())
@@ -87,8 +89,9 @@ def _blocks(text: str) -> Iterator[tuple[str, list[str]]]:
     """Consecutive lines with the same mark, without it. A blank line after marked lines ends their block."""
     mark: str | None = None
     lines: list[str] = []
+    with_breaks = _has_breaks(text)
     for line in text.splitlines():
-        own = next((each for each in (_ASKED, _TOLD) if line == each or line.startswith(f"{each} ")), "")
+        own = _mark_of(line, with_breaks=with_breaks)
         if own != mark:
             if mark is not None and any(each.strip() for each in lines):
                 yield mark, lines
@@ -96,6 +99,16 @@ def _blocks(text: str) -> Iterator[tuple[str, list[str]]]:
         lines.append(line[len(own) :].strip() if own else line)
     if mark is not None and any(each.strip() for each in lines):
         yield mark, lines
+
+
+def _has_breaks(text: str) -> bool:
+    """Whether lines of the user have the spaces at their end; editors and formatters remove them."""
+    return any(line.startswith(f"{_ASKED} ") and line.endswith(_BREAK) for line in text.splitlines())
+
+
+def _mark_of(line: str, *, with_breaks: bool) -> str:
+    mark = next((each for each in (_ASKED, _TOLD) if line == each or line.startswith(f"{each} ")), "")
+    return "" if mark == _ASKED and with_breaks and not line.endswith(_BREAK) else mark
 
 
 @dataclass(slots=True)
@@ -106,11 +119,17 @@ class _Session:
     events: list[Event] = field(default_factory=list)
     commits: list[JsonObject] = field(default_factory=list)
     model: str | None = None
+    sent: str | None = None
+    """What the user last sent with a command."""
 
     def asked(self, lines: Sequence[str]) -> None:
         """Add what the user typed; commands that are not sent to the model are counted as unmapped."""
         text = "\n".join(lines).strip()
-        text = _PROMPTS.sub("", text, count=1) if _PROMPTS.match(text) else text
+        is_repeated = text == self.sent
+        self.sent = _PROMPTS.sub("", text, count=1) if _PROMPTS.match(text) else None
+        text = self.sent or text
+        if is_repeated:
+            return
         if text.startswith("/"):
             self.unmapped.count("commands of the user")
         elif text:
@@ -118,6 +137,7 @@ class _Session:
 
     def said(self, text: str) -> None:
         """Add an answer of the model."""
+        self.sent = None
         self.events.append(Said(message=text))
 
     def told(self, line: str) -> None:

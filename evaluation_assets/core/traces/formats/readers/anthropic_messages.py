@@ -26,14 +26,13 @@ from evaluation_assets.core.traces.formats.conversation import (
     usages_by_answer,
 )
 from evaluation_assets.core.traces.formats.messages.chat import (
-    content_of,
     first_line,
     has_parts_of_others,
     part_kinds,
-    part_text,
     prompt_in,
     stated_error,
 )
+from evaluation_assets.core.traces.formats.messages.contents import content_of, part_text
 from evaluation_assets.core.traces.formats.messages.message_lists import with_full_names
 from evaluation_assets.core.traces.formats.messages.own_counts import confirm_counts
 from evaluation_assets.core.traces.formats.messages.pieces import user_events

@@ -16,6 +16,7 @@ from functools import partial
 from typing import Any
 
 from evaluation_assets.core.traces.formats.atif_documents import DEEPEST, Documents, is_document
+from evaluation_assets.core.traces.formats.atif_messages import plain_message
 from evaluation_assets.core.traces.formats.atif_usage import (
     at_least,
     final_usage,
@@ -58,7 +59,7 @@ DETECTION = "records whose schema_version starts with ATIF, or with an agent and
 
 _OUTCOMES = ("resolved", "is_resolved", "reward")
 _NO_CALL = "no call"
-"""Stands in for a call id: a system message to an agent is not the result of any call."""
+"""Stands in for a call ID: a message of the system to an agent is not the result of any call."""
 
 
 def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
@@ -99,7 +100,8 @@ class _Reading:
 class _Part:
     """A document being read: its location, its caller and the prompt it was called with.
 
-    `children` are the documents in it that no step has referenced yet, `usages` those of its steps.
+    `children` are the documents in it that no step has referenced yet, `usages` those of its steps, `called` the IDs of
+    its calls.
     """
 
     data: JsonObject
@@ -111,6 +113,7 @@ class _Part:
     agent_id: str = ""
     children: dict[str, JsonObject] = field(default_factory=dict)
     usages: list[Usage | None] = field(default_factory=list)
+    called: set[str] = field(default_factory=set)
 
 
 def _trajectory_of(documents: Documents, trial: Trial | None, unmapped: UnmappedFields, record: Record) -> Trajectory:
@@ -219,10 +222,13 @@ def _step(step: Fields, part: _Part, reading: _Reading, *, is_leading: bool) -> 
         reading.unmapped.count("steps[] (copied context)")
         return
     source = step.text("source")
-    message = _content(step.value("message"), "message", reading)
+    said, told, reasoning = plain_message(step.value("message"))
+    message = _content(said, "message", reading)
+    _describe(part, reading, told or "")
     if (time := step.text("timestamp")) is not None:
         reading.times.append(time)
     message, calls = _called(step, source, message)
+    part.called.update(call.id for call in calls if call.id is not None)
     if source == "user" and is_client_context(message):
         reading.unmapped.count("steps[] (context by the client)")
     elif source == "user" and part.depth == 0:
@@ -232,16 +238,14 @@ def _step(step: Fields, part: _Part, reading: _Reading, *, is_leading: bool) -> 
         if message.strip() and message.strip() not in part.said_to_it:
             yield Said(agent_id=part.caller or "agent", message=message)
     elif source == "system" and is_leading and not calls:
-        known = reading.agents[part.agent_id]
-        if message.strip():
-            reading.agents[part.agent_id] = replace(known, description=known.description or message)
+        _describe(part, reading, message)
     elif source in ("agent", "assistant") or calls:
         used = usage_in_metrics(step.object("metrics"))
         part.usages.append(used)
         model = step.text("model_name")
         if model is not None and reading.agents[part.agent_id].model is None:
             reading.agents[part.agent_id] = replace(reading.agents[part.agent_id], model=model)
-        thought = step.text("reasoning_content")
+        thought = step.text("reasoning_content") or reasoning
         if message.strip() or thought or calls:
             yield Said(
                 agent_id=part.agent_id,
@@ -253,6 +257,13 @@ def _step(step: Fields, part: _Part, reading: _Reading, *, is_leading: bool) -> 
     elif message.strip():
         yield Result(content=message, call_id=_NO_CALL, agent_id=part.agent_id)
     yield from _observation(step.object("observation"), part, calls, reading)
+
+
+def _describe(part: _Part, reading: _Reading, prompt: str) -> None:
+    """Keep the first system prompt of a document's agent."""
+    known = reading.agents[part.agent_id]
+    if prompt.strip():
+        reading.agents[part.agent_id] = replace(known, description=known.description or prompt)
 
 
 def _called(step: Fields, source: str | None, message: str) -> tuple[str, tuple[Call, ...]]:
@@ -277,7 +288,7 @@ def _observation(observation: Fields, part: _Part, calls: tuple[Call, ...], read
     called: list[tuple[JsonObject, str]] = []
     for result in observation.objects("results"):
         call_id = result.name("source_call_id")
-        told_id = call_id if calls else _NO_CALL
+        told_id = call_id if calls or call_id in part.called else _NO_CALL
         references = result.value("subagent_trajectory_ref")
         content = _content(result.value("content"), "observation.results[].content", reading)
         said = next((as_text(call.arguments) for call in calls if call.id == call_id or len(calls) == 1), "")

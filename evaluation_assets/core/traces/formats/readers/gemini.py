@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
+from evaluation_assets.core.traces.formats.coding.client_context import is_client_context, is_thanks_for_context
 from evaluation_assets.core.traces.formats.messages.gemini_contents import (
     CODE_EXECUTION,
     Pairs,
@@ -67,7 +68,7 @@ def _events(messages: Sequence[Fields], usages: Mapping[int, Usage]) -> Iterator
     pairs = Pairs()
     chunks: list[Fields] = []
     used: Usage | None = None
-    for index, message in enumerate(messages):
+    for index, message in _without_context(messages):
         is_chunk = message.is_list("candidates")
         if chunks and not is_chunk:
             yield from _answer(chunks, used, pairs)
@@ -86,6 +87,20 @@ def _events(messages: Sequence[Fields], usages: Mapping[int, Usage]) -> Iterator
             yield from user_events(merged(pieces_of(message, pairs)))
     if chunks:
         yield from _answer(chunks, used, pairs)
+
+
+def _without_context(messages: Sequence[Fields]) -> Iterator[tuple[int, Fields]]:
+    """The messages, numbered, without those that Gemini CLI puts before what the user says and its answers to them."""
+    is_waiting = False
+    for index, message in enumerate(messages):
+        said = [first_text(part, "text") or "" for part in listed(message.peek("parts"))] or [""]
+        is_answer = message.peek("role") == "model"
+        is_context = is_waiting and is_thanks_for_context(said[0]) if is_answer else all(map(is_client_context, said))
+        is_waiting = is_context and not is_answer
+        if is_context:
+            message.set_aside("role")
+        else:
+            yield index, message
 
 
 def _first_content(response: Fields) -> Fields:

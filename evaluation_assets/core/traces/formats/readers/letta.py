@@ -16,7 +16,7 @@ from evaluation_assets.core.traces.formats.coding.session_spool import Unit
 from evaluation_assets.core.traces.formats.endings import is_limit
 from evaluation_assets.core.traces.formats.files.records import read_records
 from evaluation_assets.core.traces.formats.isolation import each_own_file, usable
-from evaluation_assets.core.traces.formats.messages.chat import content_of, split_thought
+from evaluation_assets.core.traces.formats.messages.contents import content_of, split_thought
 from evaluation_assets.core.traces.formats.messages.pieces import call_in
 from evaluation_assets.core.traces.formats.messages.tool_definitions import tools_of
 from evaluation_assets.core.traces.formats.pieces import in_a_row

@@ -31,13 +31,13 @@ from evaluation_assets.core.traces.formats.messages.calls_beside import with_cal
 from evaluation_assets.core.traces.formats.messages.chat import (
     MADE,
     ROLES,
-    TEXTS,
     events_of,
     has_parts_of_others,
     meaning_of,
     role_of,
     system_of,
 )
+from evaluation_assets.core.traces.formats.messages.contents import TEXTS
 from evaluation_assets.core.traces.formats.messages.framework_messages import as_chat_messages, is_of_framework
 from evaluation_assets.core.traces.formats.messages.item_pages import confirm_page
 from evaluation_assets.core.traces.formats.messages.message_lists import (
@@ -49,6 +49,7 @@ from evaluation_assets.core.traces.formats.messages.message_lists import (
 )
 from evaluation_assets.core.traces.formats.messages.own_counts import confirm_counts
 from evaluation_assets.core.traces.formats.messages.tool_definitions import tools_of
+from evaluation_assets.core.traces.formats.messages.users_calls import with_users_calls
 from evaluation_assets.core.traces.formats.messages.written_calls import WrittenMessages, with_written_calls
 from evaluation_assets.core.traces.formats.readers.ag_ui import is_event
 from evaluation_assets.core.traces.formats.readers.anthropic_messages import is_anthropic
@@ -180,7 +181,7 @@ def _with_written_calls(data: dict[str, Any]) -> tuple[dict[str, Any], WrittenMe
     name = next((key for key in LISTS if isinstance(data.get(key), list)), None)
     if name is None:
         return data, WrittenMessages([])
-    written = with_written_calls(list(with_fields(data[name])))
+    written = with_written_calls(list(with_fields(with_users_calls(data[name])[0])))
     data, messages = with_calls_beside(data, written.messages)
     return {**data, name: messages}, written
 

@@ -22,7 +22,8 @@ from evaluation_assets.core.traces.formats.conversation import (
     trajectory_from,
 )
 from evaluation_assets.core.traces.formats.images import image_text
-from evaluation_assets.core.traces.formats.messages.chat import ROLES, content_of, first_line, prompt_in, stated_error
+from evaluation_assets.core.traces.formats.messages.chat import ROLES, first_line, prompt_in, stated_error
+from evaluation_assets.core.traces.formats.messages.contents import content_of
 from evaluation_assets.core.traces.formats.messages.item_pages import confirm_page, from_first, told_in
 from evaluation_assets.core.traces.formats.messages.own_counts import confirm_counts
 from evaluation_assets.core.traces.formats.messages.realtime_events import event_in

@@ -13,6 +13,7 @@ from functools import partial
 from typing import Any
 
 from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, any_record
+from evaluation_assets.core.traces.formats.coding.openhands_events import are_flat, with_sources
 from evaluation_assets.core.traces.formats.coding.session_logs import units_in
 from evaluation_assets.core.traces.formats.coding.session_spool import Unit
 from evaluation_assets.core.traces.formats.files.records import read_records
@@ -57,6 +58,7 @@ _SILENT = {
 _HOUSEKEEPING = {
     "thought", "is_input", "blocking", "is_static", "cwd", "hidden", "confirmation_state", "security_risk",
     "impl_source", "image_urls", "file_urls", "wait_for_response", "kernel_init_code", "include_extra", "return_axtree",
+    "keep_prompt", "is_confirmed", "action_risk",
 }  # fmt: skip
 _CUT_OFF = re.compile(r"max(?:imum)?[ _]?(?:number of )?(?:iteration|step|budget)", re.IGNORECASE)
 
@@ -94,7 +96,7 @@ def _output_record(record: Record, unmapped: UnmappedFields) -> Trajectory:
     """Build the trajectory of one evaluation output record, which is a single run."""
     with unmapped.reading(record.data) as fields:
         history = fields.items("history", "trajectory")
-        events = [event for item in history for event in listed(item)]
+        events = with_sources(history) if are_flat(history) else [event for item in history for event in listed(item)]
         session = _Session()
         _settings(fields.object("metadata"), session)
         task_id = fields.recorded_id("instance_id") or _issue_in(fields.object("issue"))
@@ -365,8 +367,9 @@ def _history_of(record: Any) -> list[Any] | None:
     if not isinstance(record, dict):
         return None
     for name in ("history", "trajectory"):
-        if isinstance(items := record.get(name), list) and any(
-            _is_event(event) for item in items for event in listed(item)
+        items = record.get(name)
+        if isinstance(items, list) and (
+            are_flat(items) or any(_is_event(event) for item in items for event in listed(item))
         ):
             return items
     return None

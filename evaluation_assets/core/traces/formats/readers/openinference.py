@@ -43,11 +43,12 @@ from evaluation_assets.core.traces.trajectories.model import JsonObject, Traject
 NAME = "openinference"
 DESCRIPTION = (
     "spans as objects, with OpenInference or GenAI attributes: nested traces with span_attributes, or one span per "
-    "record (console exporter, Phoenix, ADOT, CloudWatch, Logfire); with annotations"
+    "record (console exporter, Phoenix, ADOT, CloudWatch, Logfire, AgentOps); with annotations"
 )
 DETECTION = (
     "records with trace_id and spans that have span_attributes; with a trace and a span ID in context, or beside a "
-    "name and attributes; a list of such records in data or spans; or rows of the records of Logfire, single or in rows"
+    "name and attributes; a list of such records in data or spans; traces of AgentOps; or rows of the records "
+    "of Logfire, single or in rows"
 )
 
 _DURATION = re.compile(r"P(?:(\d+)D)?T?(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?")

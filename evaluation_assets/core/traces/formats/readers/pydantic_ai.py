@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from evaluation_assets.core.traces.formats.images import image_text, states_image
-from evaluation_assets.core.traces.formats.messages.chat import content_of, first_line
+from evaluation_assets.core.traces.formats.messages.chat import first_line
+from evaluation_assets.core.traces.formats.messages.contents import content_of
 from evaluation_assets.core.traces.formats.messages.lists import MessageShape, first_text_of
 from evaluation_assets.core.traces.formats.messages.pieces import Piece, Thought, agent_events, call_in, user_events
 from evaluation_assets.core.traces.formats.transcript import Event, Result, as_text

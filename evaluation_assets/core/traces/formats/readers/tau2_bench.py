@@ -3,9 +3,7 @@
 A result file holds everything. A result folder has the tasks in `results.json` and one file per simulation in
 `simulations`, which are read together if the folder is one drop.
 
-The simulated user has tools of its own, for a device that the agent cannot access. These calls are written into the
-user's message as context for the agent; they are neither agent calls nor clips. The calls and the actions expected of
-the user are stored in the labels.
+The calls that the simulated user makes, and the actions expected of it, are stored in the labels.
 """
 
 import posixpath
@@ -21,15 +19,17 @@ from evaluation_assets.core.traces.formats.endings import is_limit
 from evaluation_assets.core.traces.formats.files.records import read_items, read_records, read_value
 from evaluation_assets.core.traces.formats.files.samples import sample_of
 from evaluation_assets.core.traces.formats.isolation import usable
-from evaluation_assets.core.traces.formats.messages.chat import calls_of, content_of, first_line, result_of, said_of
+from evaluation_assets.core.traces.formats.messages.chat import first_line, result_of, said_of
+from evaluation_assets.core.traces.formats.messages.contents import content_of
 from evaluation_assets.core.traces.formats.messages.tool_definitions import described_tool, tools_of
+from evaluation_assets.core.traces.formats.messages.users_calls import with_users_calls
 from evaluation_assets.core.traces.formats.readers.tau_bench import succeeded
 from evaluation_assets.core.traces.formats.tau2_reviews import review_labels
 from evaluation_assets.core.traces.formats.tau2_voice import messages_of, session_usage, with_cost
 from evaluation_assets.core.traces.formats.times import elapsed_ms
-from evaluation_assets.core.traces.formats.transcript import Asked, Event, Said, as_text, total
+from evaluation_assets.core.traces.formats.transcript import Asked, Event, Said, total
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
-from evaluation_assets.core.traces.formats.untyped import at, object_in, objects_in
+from evaluation_assets.core.traces.formats.untyped import at, list_in, object_in, objects_in
 from evaluation_assets.core.traces.formats.usage import usage, usage_of
 from evaluation_assets.core.traces.trajectories.identity import recorded_id
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Tool, Trajectory, Usage
@@ -121,6 +121,8 @@ def trajectory_of(unmapped: UnmappedFields, setting: Setting, tasks: Mapping[str
     simulation = record.data
     if not simulation.get("messages") and isinstance(ticks := simulation.get("ticks"), list):
         simulation = simulation | {"messages": messages_of(ticks)}
+    messages, user_calls = with_users_calls(list_in(simulation.get("messages")))
+    simulation = simulation | {"messages": messages}
     with unmapped.reading(simulation) as fields:
         fields.set_aside("ticks")
         messages = fields.objects("messages")
@@ -129,8 +131,7 @@ def trajectory_of(unmapped: UnmappedFields, setting: Setting, tasks: Mapping[str
         task_id = fields.recorded_id("task_id")
         task = tasks.get(task_id or "", Task())
         trial = max(fields.whole("trial") or 0, 0)
-        user_calls: list[JsonObject] = []
-        events = tuple(_events(messages, user_calls))
+        events = tuple(_events(messages))
         reward_info = fields.object("reward_info")
         reward = reward_info.number("reward")
         ended = fields.text("termination_reason")
@@ -169,44 +170,28 @@ def trajectory_of(unmapped: UnmappedFields, setting: Setting, tasks: Mapping[str
         return trajectory_from(NAME, conversation, context)
 
 
-def _events(messages: Sequence[Fields], user_calls: list[JsonObject]) -> Iterator[Event]:
-    """Convert messages to events. Device calls of the user are added to the user's next message."""
-    device: list[str] = []
+def _events(messages: Sequence[Fields]) -> Iterator[Event]:
     before: str | None = None
     for message in messages:
         role, now = message.text("role"), message.text("timestamp")
         latency = elapsed_ms(before, now)
         before = now or before
-        requestor = message.text("requestor") or "assistant"
-        message.set_aside("turn_idx", "raw_data", "type")
+        message.set_aside("turn_idx", "raw_data", "type", "requestor")
         for call in message.objects("tool_calls"):
             call.set_aside("requestor")
-        if role == "tool" and requestor == "user":
-            result = result_of(message)
-            message.set_aside("error")
-            device.append(f"[it shows] {result.content}")
-        elif role == "tool":
+        if role == "tool":
             result = result_of(message)
             failed = message.flag("error") is True
             yield replace(result, error=first_line(result.content) if failed else None, latency_ms=latency)
         elif role == "user":
-            for call in calls_of(message):
-                user_calls.append({"name": call.name, "arguments": call.arguments})
-                device.append(f"[on the user's device] {call.name}({as_text(call.arguments)})")
             text = content_of(message)
             message.set_aside("cost", "usage")  # cost of the user simulation
             if text.strip():
-                yield Asked(text="\n".join([*device, text]))
-                device.clear()
+                yield Asked(text=text)
         elif role is not None and role != "system":
-            if device:
-                yield Asked(text="\n".join(device))
-                device.clear()
             said = said_of(message, latency_ms=latency, usage=_step_usage(message))
             if said is not None:
                 yield said
-    if device:
-        yield Asked(text="\n".join(device))
 
 
 def _step_usage(message: Fields) -> Usage | None:

@@ -10,7 +10,8 @@ from typing import Any
 
 from evaluation_assets.core.traces.formats.images import image_text, states_image
 from evaluation_assets.core.traces.formats.messages.ai_sdk_steps import REPEATED, goes_on_with, is_step, unwrapped
-from evaluation_assets.core.traces.formats.messages.chat import content_of, first_line
+from evaluation_assets.core.traces.formats.messages.chat import first_line
+from evaluation_assets.core.traces.formats.messages.contents import content_of
 from evaluation_assets.core.traces.formats.messages.lists import MessageShape, first_text_of
 from evaluation_assets.core.traces.formats.messages.pieces import Piece, Thought, agent_events, user_events
 from evaluation_assets.core.traces.formats.transcript import Call, Event, Result, as_text

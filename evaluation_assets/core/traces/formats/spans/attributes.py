@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from evaluation_assets.core.traces.formats.pauses import error_of_run
+from evaluation_assets.core.traces.formats.spans.crew_tasks import crew_task_in, is_of_crew
 from evaluation_assets.core.traces.formats.spans.langchain_dumps import tool_message_in
 from evaluation_assets.core.traces.formats.spans.messages import (
     Message,
@@ -70,9 +71,10 @@ _ANSWERED_KEYS = ("output", "answer", "result", "final_output", "response", "mes
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelCall:
-    """Input and output messages of a model call."""
+    """Input and output messages of a model call, or of an agent's whole work: then `before` its last output."""
 
     inputs: tuple[Message, ...]
+    before: tuple[Message, ...]
     outputs: tuple[Message, ...]
     tools: tuple[Tool, ...]
     model: str | None
@@ -91,12 +93,13 @@ class ToolRun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentRun:
-    """An agent invocation, with its input and output if recorded."""
+    """An agent invocation, with its input and output if recorded; it `goes_on` with what another one answered."""
 
     name: str
     description: str | None
     asked: str | None
     answered: str | None
+    goes_on: bool
     tools: tuple[Tool, ...]
     usage: Usage | None
 
@@ -167,6 +170,7 @@ def model_call(span: Span, fields: Fields) -> ModelCall:
     ]
     inputs += _first(given, "user") if not inputs else []
     outputs += _first(said, "assistant") if not outputs else []
+    last = max(len(outputs) - 1, 0) if kind_of(span) == "agent" else 0
     prompt = decoded(_value(fields, "gen_ai.system_instructions", "llm.system_prompt")) or at(
         at(request, "config"), "system_instruction"
     )
@@ -183,7 +187,8 @@ def model_call(span: Span, fields: Fields) -> ModelCall:
     )  # fmt: skip
     return ModelCall(
         inputs=tuple(inputs),
-        outputs=tuple(outputs),
+        before=tuple(outputs[:last]),
+        outputs=tuple(outputs[last:]),
         tools=tools_from(definitions),
         model=_text(fields, "llm.model_name", "gen_ai.response.model", "gen_ai.request.model"),
         usage=usage_in(fields),
@@ -246,8 +251,8 @@ def agent_run(span: Span, fields: Fields) -> AgentRun:
     asked = next((message.text for message in reversed(given) if message.role == "user" and message.text), None)
     answered = next((message.text.strip() for message in reversed(said) if message.text.strip()), None)
     question = _value(fields, *QUESTIONS)
-    if _is_of_crew(span):
-        question, (asked, answered) = None, _crew_task_in(span)
+    if is_of_crew(span):
+        question, (asked, answered) = None, crew_task_in(span)
     fields.set_aside(*AGENT_NAMES)
     return AgentRun(
         name=agent_of(span) or NOBODY,
@@ -258,6 +263,7 @@ def agent_run(span: Span, fields: Fields) -> AgentRun:
             _quoted(_value(fields, "output.value", "final_result", "traceloop.entity.output", "mlflow.spanOutputs")),
             _ANSWERED_KEYS,
         ),
+        goes_on=next((message.role for message in reversed(given) if message.role != "system"), None) == "assistant",
         tools=tools_from(_value(fields, "gen_ai.tool.definitions", "llm.tools")),
         usage=usage_in(fields),
     )
@@ -358,14 +364,3 @@ def _decoded(attributes: JsonObject) -> JsonObject:
 def _vercel(fields: Fields) -> JsonObject | None:
     text, calls = _value(fields, "ai.response.text"), decoded(_value(fields, "ai.response.toolCalls"))
     return None if text is None and calls is None else {"role": "assistant", "content": text, "tool_calls": calls}
-
-
-def _is_of_crew(span: Span) -> bool:
-    """Whether a span is the work of a crew's agent. Its input has the agent and its tools, but not the task."""
-    return "crew_key" in span.attributes and "task_id" in span.attributes
-
-
-def _crew_task_in(span: Span) -> tuple[str | None, str | None]:
-    """The task and the answer in the output of such a span. An agent that failed has no output."""
-    output = object_in(decoded(span.attributes.get("output.value")))
-    return first_text(output, "description"), first_text(output, "raw")

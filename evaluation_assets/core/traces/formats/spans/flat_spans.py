@@ -2,13 +2,14 @@
 
 OpenTelemetry's console exporter and Phoenix (JSON, or rows of a table) have the IDs in `context`; ADOT, CloudWatch and
 programs that write the spans of an in-memory exporter have them beside the attributes, in snake or camel case. The
-exporter of Go's SDK that prints spans has names of its own, as has the table of Pydantic Logfire.
+exporter of Go's SDK that prints spans has names of its own, as have AgentOps and the table of Pydantic Logfire.
 """
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
-from evaluation_assets.core.traces.formats.spans import logfire, monocle
+from evaluation_assets.core.traces.formats.spans import agentops, logfire, monocle
 from evaluation_assets.core.traces.formats.spans.tree import Event, Span
 from evaluation_assets.core.traces.formats.times import seconds_of
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
@@ -28,6 +29,13 @@ _UNITS = ((1e11, 1.0), (1e14, 1e3), (1e17, 1e6))
 """Upper limits of times in seconds, milliseconds and microseconds since 1970, in this century; others are in ns."""
 
 _FAILED = ("ERROR", "STATUS_CODE_ERROR", "STATUSCODE.ERROR", "2")
+_KINDS = frozenset(("LLM", "TOOL", "AGENT", "CHAIN"))
+"""Kinds of OpenInference that programs of one's own write in the place of the kind of OpenTelemetry."""
+_WHOLE = re.compile(
+    r"gen_ai\.(?:(?:input|output)\.messages|tool\.(?:call\.(?:arguments|result)|definitions)|system_instructions)"
+    r"|(?:in|out)put\.value|tool_call\.function\.arguments|traceloop\.entity\.(?:in|out)put"
+)
+"""Attributes whose values may be objects. What is in them is no attribute."""
 _DETAILS = "gen_ai.client.inference.operation.details"
 
 
@@ -41,6 +49,8 @@ def spans_in(data: Any) -> list[JsonObject]:
         return [_of_go(data)]
     if rows := [row for row in (data, *list_in(data.get("rows"))) if logfire.is_row(row)]:
         return logfire.spans_of(rows)
+    if agentops.is_trace(data):
+        return agentops.spans_of(data)
     if is_span(row := _unflattened(data)):
         return [row]
     return [item for key in _LISTS for item in list_in(data.get(key)) if is_span(item)]
@@ -114,7 +124,8 @@ def flat_span(data: JsonObject, unmapped: UnmappedFields) -> Span:
         context.set_aside("trace_state")
         scope.set_aside("version", "attributes")
         fields.set_aside("kind", "links", "id", "__index_level_0__", "flags", "traceState", "durationNano")
-        kind = fields.text("span_kind")
+        own = (fields.text("kind") or "").upper()
+        kind = fields.text("span_kind") or (own if own in _KINDS else None)
         events = [event_of(event) for event in fields.objects("events", "span_events")]
         start, end = time_in(fields, *_STARTS), time_in(fields, *_ENDS)
         code = status.name("status_code", "code") or fields.text("status_code") or ""
@@ -166,7 +177,9 @@ def error_of(told: str | None, events: list[Event]) -> str:
 
 def _flattened(value: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
     """Flatten attributes to dotted keys; Phoenix nests them."""
-    if isinstance(value, dict) and (not prefix or prefix.count(".") < _DEEPEST):
+    if value is not None and _WHOLE.fullmatch(prefix):
+        yield prefix, value
+    elif isinstance(value, dict) and (not prefix or prefix.count(".") < _DEEPEST):
         for key, inner in value.items():
             yield from _flattened(inner, f"{prefix}.{key}" if prefix else str(key))
     elif isinstance(value, list) and value and all(isinstance(item, dict) for item in value):

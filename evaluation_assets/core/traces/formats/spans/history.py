@@ -4,6 +4,7 @@ Each model call receives the whole history. Of it, only what this trace did not 
 given at its first call was said before the trace began: it is context, not work of this trace.
 """
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,6 +16,9 @@ from evaluation_assets.core.traces.formats.spans.messages import Message
 from evaluation_assets.core.traces.formats.transcript import Call, as_text
 from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.traces.formats.untyped import decoded
+
+REPEATED = re.compile(r"\s*(?:Calling tools:\s*\[\{|Call id: \S+\s+(?:Observation|Error):)")
+"""Start of a message in which smolagents repeats calls and their results to the model."""
 
 
 @dataclass(slots=True)

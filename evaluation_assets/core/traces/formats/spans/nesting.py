@@ -28,4 +28,17 @@ def merged(span: Span, wrapper: Span | None) -> Span:
 
 def works(span: Span) -> bool:
     """Whether a span has a model, a tool or an agent below it."""
-    return any(kind_of(below) in ("model", "tool", "agent") for child in span.children for below in child.walk())
+    return _has_below(span, "model", "tool", "agent")
+
+
+def speaks(span: Span) -> bool:
+    """Whether an agent's span says itself what its model was told and said, as no span below it does.
+
+    Azure AI Foundry, which runs agents itself, writes spans of agents and tools alone.
+    """
+    told = all(f"gen_ai.{way}.messages" in span.attributes for way in ("input", "output"))
+    return told and not _has_below(span, "model", "agent")
+
+
+def _has_below(span: Span, *kinds: str) -> bool:
+    return any(kind_of(below) in kinds for child in span.children for below in child.walk())

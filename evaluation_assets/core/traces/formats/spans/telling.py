@@ -20,6 +20,7 @@ from evaluation_assets.core.traces.formats.spans.code_steps import is_code_step,
 from evaluation_assets.core.traces.formats.spans.content_settings import content_setting
 from evaluation_assets.core.traces.formats.spans.drop_log import DropLog
 from evaluation_assets.core.traces.formats.spans.history import (
+    REPEATED,
     History,
     as_context,
     end_of_context,
@@ -29,7 +30,7 @@ from evaluation_assets.core.traces.formats.spans.history import (
 from evaluation_assets.core.traces.formats.spans.langchain_dumps import USER_MESSAGES
 from evaluation_assets.core.traces.formats.spans.messages import Message
 from evaluation_assets.core.traces.formats.spans.naming import NOBODY, SESSION, agent_named_in
-from evaluation_assets.core.traces.formats.spans.nesting import inner_models, merged, works
+from evaluation_assets.core.traces.formats.spans.nesting import inner_models, merged, speaks, works
 from evaluation_assets.core.traces.formats.spans.participants import Participants
 from evaluation_assets.core.traces.formats.spans.pending import PendingEvents, Place
 from evaluation_assets.core.traces.formats.spans.questions import is_put_so, question_in
@@ -39,9 +40,6 @@ from evaluation_assets.core.traces.formats.transcript import Call, Result, Said,
 from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.traces.formats.usage import at_list_price
 from evaluation_assets.core.traces.trajectories.model import Agent, Tool, Usage
-
-_REPEATED = re.compile(r"\s*(?:Calling tools:\s*\[\{|Call id: \S+\s+(?:Observation|Error):)")
-"""Start of a message in which smolagents repeats calls and their results to the model."""
 
 _PROMPTS = ("system", "developer", "tool-call")
 
@@ -138,9 +136,8 @@ class Telling:
             self._check(span)
             return
         elif kind == "other":
-            self._unmapped.count(
-                f"spans[] ({span.scope or span.attributes.get('openinference.span.kind') or span.name})"
-            )
+            name = span.scope or span.attributes.get("openinference.span.kind") or span.name
+            self._unmapped.count(f"spans[] ({name})")
         for child in span.children:
             yield child, inside
         if is_code_step(span):
@@ -166,7 +163,8 @@ class Telling:
         if run.asked is not None:
             if outermost:
                 self.task = self.task or run.asked
-                self._ask(run.asked)
+                if not run.goes_on or run.asked != self._asked:
+                    self._ask(run.asked)
                 self._asked = run.asked
             elif not self.events.is_known(run.asked):
                 self.events.say(Said(agent_id=caller, message=run.asked))
@@ -179,6 +177,8 @@ class Telling:
         inside = replace(
             within, agent_id=run.name, caller=None if outermost else caller, place=None, outermost=outermost and silent
         )
+        if speaks(span):
+            self._model(span, inside)
         return inside, run.answered
 
     def _is_asked_by_chain(self, given: Any) -> bool:
@@ -219,6 +219,7 @@ class Telling:
         prompt = next((message.text for message in call.inputs if message.role == "system"), None)
         self._participants.introduce(within.agent_id, prompt=prompt, model=call.model, tools=call.tools)
         self._read_input(call.inputs, within)
+        self._read_input(call.before, within)
         self._answered(span, call, within.agent_id)
 
     def _aside(self, call: ModelCall) -> None:
@@ -296,7 +297,7 @@ class Telling:
 
     def _given(self, message: Message, within: Within, *, is_first: bool, is_answered: bool) -> None:
         """Add an input message of the model."""
-        if message.role in _PROMPTS or (self.events and _REPEATED.match(message.text)):
+        if message.role in _PROMPTS or (self.events and REPEATED.match(message.text)):
             return
         if self.events.is_known(message.text) and not message.calls:
             return

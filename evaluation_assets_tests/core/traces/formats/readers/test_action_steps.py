@@ -432,3 +432,24 @@ def test_what_came_back_may_be_a_step_of_its_own(tmp_path: Path) -> None:
     act = {"action": "look_up", "arguments": {"order": 7}}
     path = written(tmp_path, {"task": "Is it paid?", "history": [act, {"observation": "paid"}] * 2})
     assert (calls_of(trajectories(path)[0]), summary_of(path).trust) == (CALLS * 2, "complete")
+
+
+def test_calls_beside_an_answer_are_a_run_without_its_task(tmp_path: Path) -> None:
+    calls = [{"name": "send_email", "input": {"to": "a@example.org"}}, {"name": "export", "input": {}}]
+    record = {"case_id": "docs-1", "run_index": 0, "model": "model-a", "tool_calls": calls, "final_text": "I sent it."}
+    (run,) = trajectories(written(tmp_path, record))
+    assert calls_of(run) == [("send_email", {"to": "a@example.org"}, None), ("export", {}, None)]
+    assert (run.task, run.final_answer) == ("", "I sent it.")
+
+
+def test_what_came_back_may_stand_in_the_call(tmp_path: Path) -> None:
+    call = {"name": "look_up", "arguments": {"order": 7}}
+    steps = [
+        {"thought": "I look.", "tool_call": {**call, "output": "paid"}},
+        {"thought": "Again.", "tool_call": {**call, "error": "timeout"}},
+    ]
+    path = written(tmp_path, {"task": "Is it paid?", "steps": steps, "final_answer": "It is."})
+    (run,) = trajectories(path)
+    assert calls_of(run) == [("look_up", {"order": 7}, "paid"), ("look_up", {"order": 7}, "timeout")]
+    assert [error for _, error in calls_and_errors(run)] == [None, "timeout"]
+    assert summary_of(path).trust == "complete"

@@ -47,6 +47,37 @@ def test_a_history() -> None:
     }
 
 
+def test_a_prompt_that_is_sent_with_a_command_is_read_once(tmp_path: Path) -> None:
+    path = tmp_path / "aider.txt"
+    path.write_text(
+        "# aider chat started at 2025-03-01 10:00:00\n\n#### /code Sort the orders.  \n\n#### Sort the orders.  \n\n"
+        "Done.\n\n#### Sort the orders.  \n\nThey are sorted.\n"
+    )
+    (run,), _ = read(path)
+    assert isinstance(run, Trajectory)
+    assert [turn.user_message for turn in run.turns] == ["Sort the orders.", "Sort the orders."]
+
+
+def test_a_heading_in_an_answer_is_not_of_the_user(tmp_path: Path) -> None:
+    path = tmp_path / "aider.txt"
+    path.write_text(
+        "# aider chat started at 2025-03-01 10:00:00\n\n#### How do I install it?  \n####   \n#### Both ways.  \n\n"
+        "One of these:\n\n#### With npm\nnpm install\n\n#### With yarn\nyarn add\n"
+    )
+    (run,), _ = read(path)
+    assert isinstance(run, Trajectory)
+    assert [turn.user_message for turn in run.turns] == ["How do I install it?\n\nBoth ways."]
+    assert (run.final_answer or "").endswith("#### With yarn\nyarn add")
+
+
+def test_lines_whose_ends_were_cut_are_still_of_the_user(tmp_path: Path) -> None:
+    path = tmp_path / "aider.txt"
+    path.write_text("# aider chat started at 2025-03-01 10:00:00\n\n#### Fix it.\n\nDone.\n\n#### Thanks.\n\nBye.\n")
+    (run,), _ = read(path)
+    assert isinstance(run, Trajectory)
+    assert [turn.user_message for turn in run.turns] == ["Fix it.", "Thanks."]
+
+
 def test_a_start_without_an_answer_is_rejected(tmp_path: Path) -> None:
     path = tmp_path / "aider.txt"
     path.write_text(

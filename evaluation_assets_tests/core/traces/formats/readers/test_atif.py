@@ -304,3 +304,36 @@ def test_the_task_of_terminus_stands_in_its_prompt(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_bytes(orjson.dumps(told))
     (run,) = trajectories(tmp_path)
     assert run.task == "Write hello.txt."
+
+
+def test_chat_messages_may_stand_in_the_place_of_a_message(tmp_path: Path) -> None:
+    asked = {"role": "user", "content": "How warm is it?"}
+    calls = [{"id": name, "type": "function", "function": {"name": name, "arguments": "{}"}} for name in ("in", "out")]
+    answer = {"role": "assistant", "content": None, "reasoning": "I need both.", "tool_calls": calls}
+    shown = [{"role": "tool", "tool_call_id": name, "content": name} for name in ("in", "out")]
+    steps = [
+        {"source": "user", "message": [{"role": "system", "content": "You measure."}, asked]},
+        {
+            "source": "agent",
+            "message": answer,
+            "tool_calls": [{"tool_call_id": name, "function_name": name, "arguments": {}} for name in ("in", "out")],
+        },
+        {
+            "source": "system",
+            "message": None,
+            "observation": {"results": [{"source_call_id": name, "content": name} for name in ("out", "in")]},
+        },
+        {"source": "user", "message": [asked, answer, *shown]},
+        {"source": "agent", "message": "Both are warm."},
+    ]
+    numbered = [{"step_id": number, **step} for number, step in enumerate(steps, start=1)]
+    (run,) = read_documents(tmp_path, one={**document(), "steps": numbered})
+    assert isinstance(run, Trajectory)
+    check(run)
+    assert [(step.call.name, run.piece(step.result.content)) for step in run.calls if step.call and step.result] == [
+        ("in", "in"),
+        ("out", "out"),
+    ]
+    assert run.piece(run.calls[0].thought) == "I need both."
+    assert [turn.user_message for turn in run.turns] == ["How warm is it?"]
+    assert (run.agents[0].description, run.final_answer) == ("You measure.", "Both are warm.")

@@ -106,3 +106,25 @@ def test_other_lists_of_actions_are_what_the_agent_says(tmp_path: Path, actions:
     said = f'{{"actions": {actions}}}'
     (run,) = trajectories(written(tmp_path, _chat("Plan.", said, "Go on.", said, "And then?", "Nothing.")))
     assert (len(run.turns), list(run.calls)) == (3, [])
+
+
+@pytest.mark.parametrize("is_parsed", [False, True])
+def test_results_of_calls_in_fields_may_be_told_by_the_user(tmp_path: Path, is_parsed: bool) -> None:
+    def said(value: str) -> dict[str, Any]:
+        call = {"tool": "find", "arguments": {"x": value}}
+        parsed = {"content": "", "tool_calls": [{"name": call["tool"], "arguments": call["arguments"]}]}
+        return {"role": "assistant", **(parsed if is_parsed else {"content": call})}
+
+    messages = [
+        {"role": "user", "content": "Is there a chair?"},
+        said("lamp"),
+        {"role": "user", "content": "observation: 1 lamp"},
+        said("chair"),
+        {"role": "user", "content": 'observation: {"error": "timeout"}'},
+        {"role": "assistant", "content": "No."},
+    ]
+    path = written(tmp_path, {"raw_history": messages})
+    (run,) = trajectories(path)
+    assert calls_and_errors(run) == [('{"x":"lamp"}', None), ('{"x":"chair"}', "timeout")]
+    assert [turn.user_message for turn in run.turns] == ["Is there a chair?"]
+    assert summary_of(path).trust == "complete"

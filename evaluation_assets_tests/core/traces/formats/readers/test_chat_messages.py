@@ -10,7 +10,7 @@ import pytest
 
 from evaluation_assets.core.intake.clips.segmentation import clips_of
 from evaluation_assets.core.traces.formats.base import Rejection
-from evaluation_assets.core.traces.formats.messages.chat import split_thought
+from evaluation_assets.core.traces.formats.messages.contents import split_thought
 from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Trajectory, Usage
 from evaluation_assets_tests.core.traces.formats.readers.summaries import summary_of, written
@@ -526,3 +526,91 @@ def test_trials_of_a_task_on_lines_are_runs(tmp_path: Path) -> None:
     said = [{"role": "user", "content": "Hi."}, {"role": "assistant", "content": "Hello."}]
     lines = [{"task_id": "a", "trial": trial, **message} for trial in range(3) for message in said]
     assert len(trajectories(written(tmp_path, *lines))) == 3
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [
+        {"content": {"type": "FeatureCollection", "features": [{"type": "Feature", "id": 7}]}},
+        {"content": [{"type": "Feature", "id": 7}, {"type": "Feature", "id": 8}]},
+        {"content": "", "tool_result": {"id": 7}},
+        {"content": None, "tool_output": {"id": 7}},
+    ],
+)
+def test_an_object_of_a_tool_is_its_result(tmp_path: Path, shown: JsonObject) -> None:
+    path = saved(
+        tmp_path,
+        [
+            {
+                "messages": [
+                    {"role": "user", "content": "Where?"},
+                    {"role": "assistant", "tool_calls": [{"id": "c", "function": {"name": "map", "arguments": "{}"}}]},
+                    {"role": "tool", "tool_call_id": "c", **shown},
+                    {"role": "assistant", "content": "There."},
+                ]
+            }
+        ],
+    )
+    (run,) = trajectories(path)
+    ((_, _, result),) = calls_of(run)
+    assert json.loads(result or "null") == next(value for value in shown.values() if value and value != "c")
+    assert summary_of(path).trust == "complete"
+
+
+def test_an_error_in_a_field_of_a_tool_message_is_one(tmp_path: Path) -> None:
+    turns = [
+        {"role": "user", "content": "Refund it.", "tool_call": None, "tool_result": None},
+        {"role": "assistant", "content": "", "tool_call": {"name": "refund", "args": {}}, "tool_result": None},
+        {"role": "tool", "content": "", "tool_call": None, "tool_result": {"error": "invalid amount"}},
+        {"role": "assistant", "content": "No.", "tool_call": None, "tool_result": None},
+    ]
+    (run,) = trajectories(saved(tmp_path, [{"turns": turns}]))
+    assert errors_of(run) == ["invalid amount"]
+
+
+def test_calls_of_a_simulated_user_are_what_it_says(tmp_path: Path) -> None:
+    def call(name: str) -> JsonObject:
+        return {"id": name, "type": "function", "function": {"name": name, "arguments": "{}"}}
+
+    messages = [
+        {"role": "assistant", "content": "How can I help?"},
+        {"role": "user", "content": "I restart it.", "tool_calls": [call("restart"), call("ping")]},
+        {"role": "tool", "tool_call_id": "restart", "content": "restarted"},
+        {"role": "tool", "tool_call_id": "ping", "content": "no answer"},
+        {"role": "assistant", "content": "", "tool_calls": [call("look_up")]},
+        {"role": "tool", "tool_call_id": "look_up", "content": "blocked"},
+        {"role": "assistant", "content": "It is blocked."},
+        {"role": "user", "content": "", "tool_calls": [call("screen")]},
+        {"role": "tool", "tool_call_id": "screen", "content": "off"},
+        {"role": "user", "content": "It is off."},
+        {"role": "assistant", "content": "Goodbye."},
+    ]
+    path = saved(tmp_path, [{"log": {"messages": messages}}])
+    (run,) = trajectories(path)
+    assert names_of(run) == ["look_up"]
+    assert [turn.user_message for turn in run.turns] == [
+        None,
+        "[on the user's device] restart({})\n[on the user's device] ping({})\nI restart it.\n"
+        "[it shows] restarted\n[it shows] no answer",
+        "[on the user's device] screen({})\n[it shows] off\nIt is off.",
+    ]
+    assert summary_of(path).trust == "complete"
+
+
+def test_an_action_in_a_field_is_a_call_or_what_the_agent_says(tmp_path: Path) -> None:
+    contents = [
+        {"role": "user", "content": "Where is the key?"},
+        {"role": "agent", "thought": "I search.", "action": 'SearchRoom: {"room": "attic"}'},
+        {"role": "environment", "content": "a chest"},
+        {"role": "agent", "thought": "", "action": "open the chest"},
+        {"role": "environment", "content": "a key"},
+        {"role": "agent", "thought": "That is it.", "action": "In the chest."},
+    ]
+    path = saved(tmp_path, [{"id": 7, "contents": [contents], "label": 0}])
+    (run,) = trajectories(path)
+    assert calls_of(run) == [
+        ("SearchRoom", {"room": "attic"}, "a chest"),
+        ("action", {"action": "open the chest"}, "a key"),
+    ]
+    assert (run.final_answer, run.piece(run.calls[0].thought)) == ("In the chest.", "I search.")
+    assert summary_of(path).trust == "complete"

@@ -219,3 +219,20 @@ def test_messages_in_events_of_the_agent_sdk_are_read_block_by_block(tmp_path: P
     assert [name for name, _, _ in calls_of(run)] == ["look_up"]
     assert "I look." in run.text
     assert run.usage == Usage(input_tokens=60, output_tokens=10)
+
+
+def test_spans_of_a_model_whose_words_are_not_understood_are_told(tmp_path: Path) -> None:
+    def ended(name: str, kind: str, parent: str | None, **attributes: Any) -> JsonObject:
+        ids = {"span_id": name, "trace_id": "t", "parent_id": parent}
+        times = {"start_time": "2026-05-04T10:00:00Z", "end_time": "2026-05-04T10:00:01Z"}
+        return {"event": "end", "span": {**ids, "name": name, "kind": kind, **times, "attributes": attributes}}
+
+    words = {"llm.request.messages": [{"role": "user", "content": "What is 2 * 3?"}], "llm.response.content": "6"}
+    tool = {"tool.name": "calculator", "tool.result": "6"}
+    spans = [
+        ended("s2", "llm", "s1", **words),
+        ended("s3", "tool", "s2", **tool),
+        ended("s1", "agent", None, **{"agent.name": "m"}),
+    ]
+    summary = summary_of(written(tmp_path, *spans))
+    assert (summary.trust, "1 span without messages" in summary.sentence) == ("partial", True)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from evaluation_assets.core.traces.formats.base import Rejection
 from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.traces.trajectories.model import Trajectory, Usage
-from evaluation_assets_tests.core.traces.formats.reading import FIXTURES, check, loaded, read, trajectories
+from evaluation_assets_tests.core.traces.formats.reading import FIXTURES, calls_of, check, loaded, read, trajectories
 from evaluation_assets_tests.third_party import data
 
 SESSION = FIXTURES / "openhands" / "session.json"
@@ -187,3 +187,38 @@ def test_a_recorded_session_of_six_tasks() -> None:
     totals = [run.usage.cost_usd for run in runs if run.usage is not None and run.usage.cost_usd is not None]
     assert len(totals) == 6 and sum(totals) == pytest.approx(2.97963885 + 1.84560135)
     assert all(path.startswith("events[] (") for path, _ in unmapped.table())
+
+
+def test_events_of_the_resolver_have_neither_source_nor_ids(tmp_path: Path) -> None:
+    history = [
+        {"action": "message", "content": "Fix the total.", "images_urls": None, "wait_for_response": False},
+        {"action": "run", "command": "make test", "thought": "I run the tests.", "is_confirmed": "confirmed"},
+        {"observation": "run", "content": "1 failed", "command": "make test", "command_id": 1, "exit_code": 2},
+        {"action": "message", "content": "Which total?", "images_urls": None, "wait_for_response": True},
+        {"action": "message", "content": "All of them.", "images_urls": None, "wait_for_response": False},
+        {"action": "run_ipython", "code": "edit()", "thought": "I edit.", "kernel_init_code": ""},
+        {"observation": "run_ipython", "content": "[edited]", "code": "edit()"},
+        {"action": "finish", "outputs": {}, "thought": "It is fixed."},
+    ]
+    output = {
+        "issue": {"owner": "shop", "repo": "orders", "number": 7},
+        "instruction": "Fix the total.",
+        "git_patch": "diff --git a/a b/a",
+        "history": history,
+        "metrics": {"accumulated_cost": 0.25, "costs": [0.25]},
+        "success": True,
+        "error": None,
+    }
+    (tmp_path / "output.jsonl").write_bytes(orjson.dumps(output))
+    (run,) = trajectories(tmp_path / "output.jsonl")
+    check(run)
+    assert calls_of(run) == [
+        ("run", {"command": "make test"}, "1 failed"),
+        ("run_ipython", {"code": "edit()"}, "[edited]"),
+        ("finish", {}, None),
+    ]
+    assert [step.result.error if step.result else None for step in run.calls] == ["exit code 2", None, None]
+    assert [turn.user_message for turn in run.turns] == ["Fix the total.", "All of them."]
+    assert run.turns[0].interactions[-1].response == "Which total?"
+    assert (run.task_id, run.final_answer, run.format) == ("shop/orders#7", "diff --git a/a b/a", "openhands")
+    assert run.usage is not None and run.usage.cost_usd == 0.25

@@ -416,3 +416,27 @@ def test_an_error_of_google_adk_is_no_answer_of_the_agent(
     (run,) = trajectories(written(tmp_path, *events))
     assert (run.flags, run.extra.get("error")) == (flags, error)
     assert "[Try later.]" in run.text and (run.final_answer is None or code == "SAFETY")
+
+
+def test_what_gemini_cli_says_in_the_place_of_the_user_is_no_task(tmp_path: Path) -> None:
+    def content(role: str, *parts: dict[str, Any] | str) -> dict[str, Any]:
+        return {"role": role, "parts": [{"text": part} if isinstance(part, str) else part for part in parts]}
+
+    context, thanks = (
+        "<session_context>\nThis is the Gemini CLI.\n</session_context>",
+        "Got it. Thanks for the context!",
+    )
+    contents = [
+        content("user", context),
+        content("model", thanks),
+        content("user", "Which oven is free?"),
+        content("model", {"functionCall": {"name": "oven_slots", "args": {}}}),
+        content("user", {"functionResponse": {"name": "oven_slots", "response": {"output": "north"}}}),
+        content("model", "The north oven."),
+        content("user", context, "And at noon?"),
+        content("model", thanks),
+    ]
+    (run,) = trajectories(written(tmp_path, contents))
+    assert run.task == "Which oven is free?"
+    assert [turn.user_message for turn in run.turns] == ["Which oven is free?", f"{context}And at noon?"]
+    assert [turn.interactions[-1].response for turn in run.turns] == ["The north oven.", thanks]
