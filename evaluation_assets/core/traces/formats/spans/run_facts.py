@@ -18,6 +18,7 @@ from evaluation_assets.core.traces.formats.context import (
     NOTHING_KNOWN,
     OUTCOMES,
     RUN_FACTS,
+    TASK_IDS,
     Context,
     context_of,
     merged,
@@ -38,6 +39,7 @@ _PLACES = (
     "ai.telemetry.metadata.", "gen_ai.evaluation.", "evaluation_assets.", "evaluation.", "eval.", "task.", "run.",
 )  # fmt: skip
 """Attributes with an object, and what the names of attributes begin with, in the conventions for such facts."""
+_FACTS = RUN_FACTS | AGENT_FACTS
 _EVALUATED = tuple(f"gen_ai.evaluation.{part}" for part in ("name", "score.label", "score.value"))
 _Place = tuple[str, str | None]
 """An attribute, and the field in it if it is an object."""
@@ -58,7 +60,7 @@ def facts_of(trace: Trace, unmapped: UnmappedFields) -> Context:
 
 def task_in(span: Span) -> str | None:
     """The task that a span names."""
-    return context_of(Fields(_facts_in(span)[0])).task_id
+    return Fields(_facts_in(span)[0]).recorded_id(*TASK_IDS)
 
 
 def outermost_agents(roots: Sequence[Span]) -> Iterator[Span]:
@@ -85,6 +87,8 @@ def _spans_of_run(roots: Sequence[Span]) -> Iterator[Span]:
 def _taken(span: Span, unmapped: UnmappedFields) -> Context:
     """The facts in a span, without those attributes of it that nothing else reads."""
     facts, places = _facts_in(span)
+    if not facts:
+        return NOTHING_KNOWN
     with unmapped.peeking(facts) as fields:
         context = context_of(fields)
         left = {path.partition(" (")[0] for path in fields.paths()}
@@ -136,4 +140,4 @@ def _name_of(key: str) -> str | None:
     """The name that records have for what an attribute has; `None` if they have none."""
     forms = (key, *(key.removeprefix(place) for place in _PLACES if key.startswith(place)))
     forms += (key.removeprefix("gen_ai."),) if key.startswith("gen_ai.agent.") else ()
-    return next((name for form in forms if (name := form.replace(".", "_")) in RUN_FACTS | AGENT_FACTS), None)
+    return next((name for form in forms if (name := form.replace(".", "_")) in _FACTS), None)
