@@ -93,9 +93,10 @@ def test_the_terminal_says_each_thing_once(tmp_path: Path) -> None:
 
 
 def test_a_drop_that_cannot_be_read_is_named_beside_the_reason_alone(tmp_path: Path) -> None:
-    (tmp_path / "d.jsonl").write_text("no JSON\n")
+    (tmp_path / "home" / "drops").mkdir(parents=True)
+    (tmp_path / "home" / "drops" / "d.jsonl").write_text("no JSON\n")
     for _ in range(2):
-        done = command("evaluate", tmp_path / "d.jsonl", home=tmp_path / "home")
+        done = command("evaluate", "d", home=tmp_path / "home")
         assert (done.returncode, done.stdout) == (2, "")
         assert done.stderr.startswith("d: d.jsonl is not valid JSON: line 1, column 1: ")
 

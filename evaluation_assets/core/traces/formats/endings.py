@@ -22,11 +22,11 @@ from evaluation_assets.core.traces.trajectories.model import JsonObject
 LIMIT = re.compile(r"recursion|max(?:imum)?[ _]?(?:iteration|step|turn)", re.IGNORECASE)
 """What the error of a run says that was stopped at a limit of its framework. Any other error broke the run."""
 
-_VERDICTS = (
+VERDICT_FIELDS = (
     "result", "outcome", "verdict", "test_result", "test_status", "grade", "evaluation", "evaluation_result",
     "eval_result", "final_result", "final_outcome", "task_result", "task_outcome", "label",
 )  # fmt: skip
-_LABEL = _VERDICTS[-1]
+_LABEL = VERDICT_FIELDS[-1]
 _STATES = (
     "status", "run_status", "final_status", "exit_status", "exit_reason", "termination", "end_reason", "stopped_by",
     "finish_reason",
@@ -78,7 +78,7 @@ def ending_of(fields: Fields, success: bool | None) -> Ending:
     fields.set_aside(*said)
     tested = [TESTED[word.lower()] for word in said.values() if word.lower() in TESTED]
     fields.stated.agree(f"{OUTCOME} (its verdict in words)", success, *tested)
-    verdicts = (VERDICTS.get(said[key].lower()) for key in _VERDICTS if key in said)
+    verdicts = (VERDICTS.get(said[key].lower()) for key in VERDICT_FIELDS if key in said)
     success = next((each for each in (success, *tested, *verdicts) if each is not None), None)
     error = _error_in(fields)
     said |= {key: errors for key in _MET if (errors := _told_in(fields, key)) is not None}
@@ -132,7 +132,7 @@ def _verdicts_in(fields: Fields) -> dict[str, str]:
     """The words under the names of verdicts that are some; true and false are those of a test, but not as a label."""
     said = {
         key: _word(value) if key == _LABEL or not isinstance(value, bool) else "pass" if value else "fail"
-        for key in _VERDICTS
+        for key in VERDICT_FIELDS
         if (value := fields.peek(key)) is not None
     }
     return {key: word for key, word in said.items() if word is not None and is_verdict(word)}

@@ -4,7 +4,6 @@ import re
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from hashlib import blake2b
 from typing import Literal
 
 import orjson
@@ -16,6 +15,7 @@ from evaluation_assets.core.traces.formats.base import DropFile, Format, Record,
 from evaluation_assets.core.traces.formats.call_census import census_of
 from evaluation_assets.core.traces.formats.conversation import IN_TURN
 from evaluation_assets.core.traces.formats.registry import looks_like, read_by
+from evaluation_assets.core.traces.formats.repeated_beginnings import Beginnings
 from evaluation_assets.core.traces.formats.repeated_records import TRIALS
 from evaluation_assets.core.traces.formats.stated import Difference
 from evaluation_assets.core.traces.formats.transcript import hands_in
@@ -267,8 +267,7 @@ class ImportReport:
     _results_now: set[str] = field(default_factory=set)
     _results_before: set[str] = field(default_factory=set)
     _tool_spans: set[str] = field(default_factory=set)
-    _wholes: set[bytes] = field(default_factory=set)
-    _beginnings: set[bytes] = field(default_factory=set)
+    _beginnings: Beginnings = field(default_factory=Beginnings)
     _counted_as: dict[str, list[str]] = field(default_factory=dict)
     _forced_format: str | None = None
     _lists_tools: bool = False
@@ -364,35 +363,9 @@ class ImportReport:
             self._counted_as.setdefault("success" if trajectory.success else "failure", []).append(trajectory.id)
         self._counts.update(
             counts,
-            repeated_beginnings=self._repeats(trajectory),
+            repeated_beginnings=self._beginnings.repeat(trajectory, trajectory.trial if self._names_trial else 0),
             calls_as_text=not counts["calls"]
             and (self._lists_tools or _WRITTEN_CALL.search(trajectory.text) is not None),
         )
         if (usage := trajectory.usage) is not None:
             self._tokens.append((usage.input_tokens, usage.output_tokens, usage.cost_usd, usage.is_list_price))
-
-    def _repeats(self, trajectory: Trajectory) -> bool:
-        """Whether a trajectory begins like another one that ends there, or the other way round."""
-        *beginnings, whole = _digests(trajectory, trajectory.trial if self._names_trial else 0)
-        repeats = whole in self._beginnings or not self._wholes.isdisjoint(beginnings)
-        self._wholes.add(whole)
-        self._beginnings.update(beginnings)
-        return repeats
-
-
-def _digests(trajectory: Trajectory, trial: int) -> Iterator[bytes]:
-    """The digests of a trajectory's text up to each call and each result within it, and of the whole.
-
-    Different trials are no versions of one conversation, however alike. `trial` is 0 where the source names none.
-    """
-    digest, position, text = blake2b(b"%d " % trial, digest_size=12), 0, trajectory.text
-    ends = {step.end for step in trajectory.steps}
-    ends |= {
-        text.rfind("<result", step.start, step.result.content[0])
-        for step in trajectory.steps
-        if step.call is not None and step.result is not None
-    }
-    for end in (*sorted(ends - {-1, len(text)}), len(text)):
-        digest.update(text[position:end].encode("utf-8", "surrogatepass"))
-        position = end
-        yield digest.digest()

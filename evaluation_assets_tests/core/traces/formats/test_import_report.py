@@ -1,5 +1,6 @@
 """The import report says so when a reading loses calls, doubles them, or does not understand a part of a message."""
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -248,6 +249,38 @@ def test_a_trial_that_ends_where_another_one_goes_on_is_no_doubt(tmp_path: Path)
         b"\n".join(orjson.dumps({"messages": whole[:end], "trial": trial}) for trial, end in enumerate((3, 6)))
     )
     assert summary_of(path).trust == "complete"
+
+
+@pytest.mark.parametrize("names", [("a", "b"), (7, 8)])
+@pytest.mark.parametrize("field", ["session_id", "conversationId"])
+def test_a_run_that_ends_where_one_of_another_conversation_goes_on_is_no_doubt(
+    tmp_path: Path, field: str, names: tuple[Any, Any]
+) -> None:
+    whole = conversation(openai("1"), openai("2"))["messages"]
+    runs = [{"messages": whole[:end], field: name} for end, name in zip((3, 6), names, strict=True)]
+    path = tmp_path / "d.jsonl"
+    path.write_bytes(b"\n".join(map(orjson.dumps, runs)))
+    assert summary_of(path).repeated_beginnings == 0
+    path.write_bytes(b"\n".join(orjson.dumps({**run, field: names[0]}) for run in runs))
+    assert summary_of(path).repeated_beginnings == 1, "snapshots of one conversation"
+    path.write_bytes(b"\n".join(map(orjson.dumps, [runs[0], {"messages": whole}])))
+    assert summary_of(path).repeated_beginnings == 1, "the other one may be any"
+
+
+def test_a_trace_that_ends_where_another_one_goes_on_is_no_doubt(tmp_path: Path) -> None:
+    def span(trace: str, end: int) -> dict[str, Any]:
+        messages = whole[:end]
+        parts = {"gen_ai.input.messages": messages[:-1], "gen_ai.output.messages": messages[-1:]}
+        attributes = [{"key": key, "value": {"stringValue": json.dumps(value)}} for key, value in parts.items()]
+        attributes.append({"key": "gen_ai.operation.name", "value": {"stringValue": "chat"}})
+        return {"traceId": trace * 32, "spanId": f"{trace * 15}{end}", "name": "chat", "attributes": attributes}
+
+    whole = conversation(openai("1"), openai("2"))["messages"]
+    spans = [span("a", 2), span("b", 2), span("b", 4)]
+    path = tmp_path / "d.json"
+    path.write_bytes(orjson.dumps({"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]}))
+    summary = summary_of(path)
+    assert (summary.trajectories, summary.repeated_beginnings) == (2, 0)
 
 
 def test_equal_trials_of_a_task_are_no_doubt(tmp_path: Path) -> None:
