@@ -8,6 +8,7 @@ process has.
 import contextlib
 import multiprocessing
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -89,6 +90,11 @@ class Forked:
         """Send a signal to a command that has not been waited for."""
         assert self._process.pid is not None
         os.kill(self._process.pid, number)
+
+    def interrupt(self) -> None:
+        """What a terminal does at Ctrl-C: the command gets the signal, and all that it has started."""
+        assert self._process.pid is not None
+        os.killpg(self._process.pid, signal.SIGINT)
 
 
 def start_command(

@@ -262,6 +262,9 @@ def _taken_in(asked: RequestedEvaluation) -> tuple[list[Drop], bool]:
     from evaluation_assets.core.intake.copying.suites import take_in_suite
 
     left_out: list[str] = []
+    # Of a folder, a file that cannot be read may be one with results of the runs beside it.
+    named = () if asked.format_name is not None else filter(Path.is_file, asked.inputs)
+    files = {path.parent.resolve() / path.name for path in named}
     suite = None if asked.suite is None else take_in_suite(asked.home, asked.suite)
     if asked.sessions is not None:
         drops = asked.sessions.taken_into(asked.home.drops, warn, asked.name)
@@ -272,6 +275,7 @@ def _taken_in(asked: RequestedEvaluation) -> tuple[list[Drop], bool]:
             one_drop=asked.one_drop,
             name=asked.name,
             may_replace=lambda conflict: asked.replace or _confirmed(conflict),
+            why_unreadable=lambda drop: _why_unreadable(drop) if Path(drop.files[0].path) in files else None,
             say=left_out.append,
         )
     for problem in left_out:
@@ -315,6 +319,18 @@ def _has_suite(home: Installation, suite: str) -> bool:
     if suite in home.suite_names():
         return True
     return (home.drops / suite).is_dir() and any(key.startswith(f"{suite}/") for key in scan(home.drops).drops)
+
+
+def _why_unreadable(drop: Drop) -> str | None:
+    """Why no format can be found for a drop; `None` if one is."""
+    from evaluation_assets.core.traces.formats.base import UnreadableDrop
+    from evaluation_assets.core.traces.formats.registry import format_of
+
+    try:
+        format_of(drop.sources, drop.sidecar().format)
+    except UnreadableDrop as problem:
+        return str(problem)
+    return None
 
 
 def _runs_in(drop: Drop) -> int:

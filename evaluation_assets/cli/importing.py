@@ -103,7 +103,14 @@ def _tokens(summary: ImportSummary) -> str:
     cost = "unknown" if summary.cost_usd is None else to_a_hundredth_cent(summary.cost_usd)
     if summary.input_tokens is summary.output_tokens is summary.cost_usd is None:
         return "unknown"
-    return f"{read} in, {written} out, cost {cost}{' at list prices' if summary.is_list_price else ''}"
+    listed = " at list prices" if summary.is_list_price else ""
+    return f"{read} in, {written} out{_of(summary.counted, summary)}, cost {cost}{listed}{_of(summary.priced, summary)}"
+
+
+def _of(known: int, summary: ImportSummary) -> str:
+    """How many runs a sum is of, where these are some of them."""
+    partly = 0 < known < summary.trajectories
+    return f" ({known:,} of {counted(summary.trajectories, 'run')})" if partly else ""
 
 
 def _line(trajectory: Trajectory) -> str:

@@ -242,7 +242,8 @@ def _behind(row: Mapping[str, Any]) -> str:
 def _agent(row: Mapping[str, Any]) -> str:
     """The agent of a row with its version. Without either, its drops are named too, so that rows can be told apart."""
     agent, version = row["agent"], row["agent_version"]
-    name = " ".join(filter(None, (agent or row["model"] or "unnamed", version)))
+    unnamed = f"unnamed ({row['model']})" if row["model"] else "unnamed"
+    name = " ".join(filter(None, (agent or unnamed, version)))
     drops = "" if agent and version else f", {first_of(row['drops'], 2)}"
     return beginning(plain(name), _WIDEST) + plain(drops)
 

@@ -39,6 +39,9 @@ from dagster._core.errors import DagsterUserCodeProcessError
 # The run launcher that a `dagster.yaml` configures, without opening the storage.
 from dagster._core.instance.ref import InstanceRef
 
+# The output of steps is copied by processes that Ctrl-C must not reach; where it is kept is Dagster's.
+from dagster._core.storage.compute_log_manager import CapturedLogContext
+
 # Its SQLite files: one with the events of all runs, connections that stay open, creation that a killed process cannot
 # leave half done.
 from dagster._core.storage.event_log import SqlEventLogStorage
@@ -47,6 +50,9 @@ from dagster._core.storage.event_log.sqlite.sqlite_event_log import (
     SqliteEventLogStorage,
     SqliteEventLogStorageWatchdog,
 )
+
+# The output of steps, as above.
+from dagster._core.storage.local_compute_log_manager import LocalComputeLogManager
 
 # Heartbeats of ended runs are deleted: the interface of the key-value storage can only overwrite them.
 from dagster._core.storage.runs.schema import KeyValueStoreTable

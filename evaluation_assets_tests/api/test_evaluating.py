@@ -134,7 +134,11 @@ def test_settings_that_only_dagster_refuses_are_unusable(tmp_path: Path) -> None
     [
         ({"source": "none.jsonl"}, "there is no file or folder at none.jsonl"),
         ({"panel": "none.yaml"}, "there is no panel file at none.yaml"),
-        ({"panel": {"judges": [{"name": "a", "provider": "acme"}]}}, "unknown provider 'acme'"),
+        ({"panel": {"judges": [{"name": "a", "provider": "acme"}]}}, "unknown provider 'acme'; choose one of: rules"),
+        (
+            {"panel": {"judges": [{"name": "a", "provider": "openai-compatible"}]}},
+            "unknown provider 'openai-compatible'; did you mean 'openai_compatible'?",
+        ),
         ({"format": "acme"}, "there is no format 'acme'; `evaluation-assets formats` lists the names"),
         ({"name": "a...b"}, "must be printable"),
         ({"suite": ""}, "there is no suite at ''"),

@@ -97,6 +97,18 @@ def test_a_relapse_is_seen_although_the_failure_gathers_elsewhere_or_its_drop_is
     assert groups() == (1, {failure: "reopened"})
 
 
+def test_a_group_has_the_versions_of_the_runs_that_it_affects(tmp_path: Path) -> None:
+    about = ({"agent": "desk", "agent_version": f"2.{number % 3}", "model": "m"} for number in range(12))
+    made = ({**order(number, fails=number < 8 and number % 3 > 0), **next(about)} for number in range(12))
+    (tmp_path / "d.jsonl").write_text("\n".join(map(json.dumps, made)))
+    unnamed = ({**order(number, fails=True), "model": "m"} for number in range(4))
+    (tmp_path / "e.jsonl").write_text("\n".join(map(json.dumps, unnamed)))
+    for name in "de":
+        assert command("evaluate", tmp_path / f"{name}.jsonl", "--quiet", home=tmp_path / "home").returncode == 0
+    (row,) = json.loads(command("groups", "list", "--format", "json", home=tmp_path / "home").stdout)
+    assert row["versions"] == ["desk 2.1", "desk 2.2"], "not those of other runs, and no model instead of an agent"
+
+
 def order(number: int, *, fails: bool) -> dict[str, Any]:
     """A run of a shop's agent, whose last call may fail unnoticed."""
     paid = {"error": "no connection"} if fails else {"receipt": f"R{number}"}

@@ -40,6 +40,16 @@ def test_import_shows_trajectories_rejections_and_unmapped_fields(tmp_path: Path
     assert "1  messages[].flavour" in result.stdout
 
 
+def test_sums_of_some_runs_say_of_how_many(tmp_path: Path) -> None:
+    answer = {"role": "assistant", "content": "Hello", "usage": {"prompt_tokens": 10, "completion_tokens": 2}}
+    answers = [answer, {**answer, "usage": None}]
+    lines = [
+        json.dumps({"messages": [{"role": "user", "content": "Hi"}, each], "id": n}) for n, each in enumerate(answers)
+    ]
+    (tmp_path / "d.jsonl").write_text("\n".join(lines))
+    assert "  tokens             10 in, 2 out (1 of 2 runs), cost unknown\n" in shown(tmp_path / "d.jsonl").stdout
+
+
 HOSTILE = (
     "\x1b[2J\x1b]0;x\x07\u202egnp\u2066\x9b31m\r\n::error::hacked\n  ::stop-commands::x\n##[error]y\n##vso[task.x]z"
 )

@@ -158,6 +158,19 @@ def test_unusable_files_take_a_line_each_and_the_others_are_evaluated(tmp_path: 
     assert max(map(len, lines)) < 300
 
 
+def test_a_file_that_cannot_be_read_at_all_is_not_kept(tmp_path: Path) -> None:
+    file = tmp_path / "d.jsonl"
+    file.write_bytes(record())
+    assert command("evaluate", file, home=tmp_path / "home").returncode == 0
+    file.write_bytes(b"")
+    done = command("evaluate", file, "--replace", home=tmp_path / "home")
+    assert (done.returncode, done.stderr) == (
+        2,
+        "evaluation-assets: d.jsonl is empty. Export it again, or remove it.\n",
+    )
+    assert (tmp_path / "home" / "drops" / "d.jsonl").read_bytes() == record(), "the one before it is"
+
+
 @pytest.mark.parametrize("in_place", [True, False])
 def test_a_drop_that_is_changed_while_it_is_read_is_evaluated_in_its_new_state_alone(
     tmp_path: Path, in_place: bool

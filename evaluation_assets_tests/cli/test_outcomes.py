@@ -93,9 +93,10 @@ def test_the_terminal_says_each_thing_once(tmp_path: Path) -> None:
 
 
 def test_a_drop_that_cannot_be_read_is_named_beside_the_reason_alone(tmp_path: Path) -> None:
-    (tmp_path / "d.jsonl").write_text("no JSON\n")
+    (tmp_path / "home" / "drops").mkdir(parents=True)
+    (tmp_path / "home" / "drops" / "d.jsonl").write_text("no JSON\n")
     for _ in range(2):
-        done = command("evaluate", tmp_path / "d.jsonl", home=tmp_path / "home")
+        done = command("evaluate", "d", home=tmp_path / "home")
         assert (done.returncode, done.stdout) == (2, "")
         assert done.stderr.startswith("d: d.jsonl is not valid JSON: line 1, column 1: ")
 
@@ -205,6 +206,8 @@ def test_the_terminal_and_the_reports_say_what_the_agents_cost(tmp_path: Path) -
     assert partly in printed("partly", runs[0], *without[1:])
     listed = AgentUse().with_run(1, Usage(cost_usd=0.02, is_list_price=True)).with_run(2, None)
     assert listed.text == "$0.0200 at list prices (1 of 2 runs), 3 tool calls"
+    half = AgentUse().with_run(1, Usage(input_tokens=10)).with_run(1, Usage(input_tokens=10, output_tokens=2))
+    assert half.use == "2 tool calls, 12 tokens (1 of 2 runs)"
 
 
 def test_the_log_says_the_result_of_an_evaluation_and_where_its_report_is(tmp_path: Path) -> None:

@@ -173,7 +173,7 @@ def test_versions_with_one_model_and_no_name_can_be_told_apart(tmp_path: Path) -
         (tmp_path / "drops" / "support" / f"{name}.drop.yaml").write_text("{suite: support, model: small}")
     assert command("evaluate", tmp_path / "drops" / "support", "--quiet", home=tmp_path).returncode == 0
     done = command("leaderboard", home=tmp_path)
-    assert "small, support/one" in done.stdout and "small, support/two" in done.stdout
+    assert "unnamed (small), support/one" in done.stdout and "unnamed (small), support/two" in done.stdout
 
 
 def test_a_long_name_of_an_agent_is_cut_in_the_table(tmp_path: Path) -> None:

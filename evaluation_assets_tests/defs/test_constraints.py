@@ -88,5 +88,7 @@ def test_an_installation_without_constraints_has_no_checks_of_them(installation:
 
 def test_the_code_location_refuses_constraints_that_it_cannot_use(tmp_path: Path) -> None:
     (tmp_path / "checks.yaml").write_text("constraints: {a: {never: {tol: refund}}}\n")
-    with pytest.raises(InvalidChecks, match=r"checks.yaml: constraints.a.never.tol: unknown field; did you mean 'tool"):
+    with pytest.raises(
+        InvalidChecks, match=r"checks.yaml:1: constraints.a.never.tol: unknown field; did you mean 'tool"
+    ):
         build_definitions(Installation(UPath(tmp_path), UPath(tmp_path / "lake")), Panel())

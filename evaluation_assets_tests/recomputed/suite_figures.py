@@ -38,7 +38,7 @@ def suite_figures(suite: SuiteRows) -> Figures:
     by_case: dict[str, list[bool]] = {}
     for row in runs:
         by_case.setdefault(row["case_id"], []).append(row["passed"])
-    yield from rate("passed", by_case, len(runs))
+    yield from rate("passed", by_case, sum(row["trajectory_id"] is not None for row in suite.rows))
     yield from trials((*_AT, "trials"), list(by_case.values()))
     yield from _categories(suite.rows)
     yield from _tools(runs)

@@ -86,7 +86,7 @@ def test_the_display_moves_while_judges_work_and_ctrl_c_stops_all(tmp_path: Path
 
         wait_for(lambda: len(set(frames())) > 3 or terminal.process.poll() is not None or None, 120)
         shown = frames()
-        terminal.process.send_signal(signal.SIGINT)
+        terminal.process.interrupt()
         status, written = terminal.end()
         asked = server.requests()
     assert len(set(shown)) > 3 and shown == sorted(shown)  # frames came while the judge worked, and they count

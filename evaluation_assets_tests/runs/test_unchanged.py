@@ -291,10 +291,11 @@ def test_the_command_prints_the_same_without_a_run(tmp_path: Path) -> None:
 
 
 def test_a_drop_that_cannot_be_read_is_run_once(tmp_path: Path) -> None:
-    home, file = tmp_path / "home", tmp_path / "d.jsonl"
-    file.write_text("no trajectories")
-    assert evaluate(str(file), home=home) == (2, "", True)
-    assert evaluate(str(file), home=home) == (2, "", False)
+    home = tmp_path / "home"
+    (home / "drops").mkdir(parents=True)
+    (home / "drops" / "d.jsonl").write_text("no trajectories")
+    assert evaluate("d", home=home) == (2, "", True)
+    assert evaluate("d", home=home) == (2, "", False)
     done = command("evaluate", "--all", home=home)
     assert (done.returncode, done.stdout) == (0, "")
     assert "1 drop could not be read, and did not change since: d; remove them from " in done.stderr

@@ -118,6 +118,7 @@ class MeasuredDrop:
             canaries={judge: canary_scores(table) for judge, table in canaries.items()},
             canaries_asked={judge: canaries_asked(table) for judge, table in canaries.items()},
             participants=self._participants.agreed(),
+            versions=self._participants.versions if self._participants.versions[1:] else (),
             detectors=FindingsFacts.of(self._tables.findings).detectors,
             disputed=[
                 (row["trajectory_id"], row["task_id"], row["success"])

@@ -107,7 +107,8 @@ class MetricsFacts(DropFacts):
 
     `comparability` is the comparability key, part by part. `kept_out` names the judges whose scores are left out, with
     the reason. `canaries` are judges' scores of canary clips, `canaries_asked` the number of clips they were asked
-    about. `participants` are agent, version and model, where all trajectories agree on them. `detectors` are those that
+    about. `participants` are agent, version and model, where all trajectories agree on them, `versions` those of an
+    agent that has several. `detectors` are those that
     searched for findings. `disputed` are runs with two outcomes: ID, task and `success`.
     """
 
@@ -116,6 +117,7 @@ class MetricsFacts(DropFacts):
     canaries: Mapping[str, Mapping[str, list[float]]] = {}
     canaries_asked: Mapping[str, int] = {}
     participants: Mapping[str, str] = {}
+    versions: Sequence[str] = ()
     detectors: str = ""
     disputed: Sequence[tuple[str, str, bool]] = ()
 

@@ -24,6 +24,7 @@ from evaluation_assets.core.sections.sessions.embedding_settings import Embeddin
 from evaluation_assets.core.system.configuration import InvalidConfiguration, Section, read_settings, validated
 from evaluation_assets.core.system.own_code import InvalidFunction, OwnFunction, own_function
 from evaluation_assets.core.system.plugins import JUDGES, InvalidPlugin, plugin
+from evaluation_assets.core.text.meant import did_you_mean
 
 EMBEDDED = "rules"
 """The provider of the judge that needs no model."""
@@ -154,9 +155,9 @@ class JudgeSettings(EndpointSettings):
             if self.preset == "quick":
                 raise ValueError(f"provider {self.provider} makes no calls; choose preset standard or full, or levels")
         elif self.provider not in PROVIDERS:
-            raise ValueError(
-                f"unknown provider {self.provider!r}; choose one of: {', '.join((*WITHOUT_MODEL, *PROVIDERS))}"
-            )
+            known = (*WITHOUT_MODEL, *PROVIDERS)
+            meant = did_you_mean(self.provider, known, f"choose one of: {', '.join(known)}")
+            raise ValueError(f"unknown provider {self.provider!r}; {meant}")
         else:
             self._check_model()
 

@@ -19,6 +19,7 @@ from evaluation_assets.core.models.providers.connections import Endpoint, connec
 from evaluation_assets.core.models.settings import ModelSettings
 from evaluation_assets.core.models.timeouts import Timeouts
 from evaluation_assets.core.system.configuration import Section, VariableName
+from evaluation_assets.core.text.meant import did_you_mean
 from evaluation_assets.core.traces.prices import OwnPrice, Price, Pricing, PublicPrice
 
 _STRUCTURED: dict[str, Structured] = {"json_schema": "json_schema", "json_object": "json_object", "prompt": "prompted"}
@@ -136,7 +137,8 @@ class EndpointSettings(Section):
     def check(self) -> None:
         """Raise `ValueError` where the model cannot be reached as it is described."""
         if self.provider not in PROVIDERS:
-            raise ValueError(f"unknown provider {self.provider!r}; choose one of: {', '.join(PROVIDERS)}")
+            meant = did_you_mean(self.provider, PROVIDERS, f"choose one of: {', '.join(PROVIDERS)}")
+            raise ValueError(f"unknown provider {self.provider!r}; {meant}")
         known = PROVIDERS[self.provider]
         if self.model is None and known.default_model is None:
             raise ValueError(f"provider {self.provider} needs a model")

@@ -13,7 +13,7 @@ from typing import get_args
 from evaluation_assets.core.gating.drops_in_time import Place, place_in_time
 from evaluation_assets.core.gating.evaluated_drops import without_damaged
 from evaluation_assets.core.gating.task_metrics import without_tasks
-from evaluation_assets.core.intake.facts import GroupsFacts
+from evaluation_assets.core.intake.facts import GroupsFacts, MetricsFacts
 from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.lake.stored import Stored
 from evaluation_assets.core.lake.tables import FAILURE_GROUPS, GROUPED_FINDINGS
@@ -37,6 +37,7 @@ from evaluation_assets.core.text.counted import percent
 from evaluation_assets.core.text.excerpts import in_short
 from evaluation_assets.core.text.plain_text import markdown_cell
 from evaluation_assets.core.traces.trajectories.identity import digest
+from evaluation_assets.core.traces.trajectories.trajectory_rows import header_of
 
 SOURCES = ("findings", "raw_trajectories", "clips", "tool_use_results", "score_history", "task_metrics")
 """Tables of a drop that groups are made from."""
@@ -51,7 +52,11 @@ _PLACED = ("trajectory_id", "task_id", "kind", "severity", "tool", "evidence", "
 
 @dataclass(slots=True, kw_only=True)
 class EvaluatedRuns:
-    """The runs of a drop: the task of each, and whether it succeeded, where that is recorded."""
+    """The runs of a drop: the task of each, and whether it succeeded, where that is recorded.
+
+    `agent` is what drops are compared by: the model if no agent is named. `version` is the agent with its version, and
+    `versions` are those of the runs, where a drop has several.
+    """
 
     drop: str
     suite: str | None
@@ -59,10 +64,16 @@ class EvaluatedRuns:
     version: str
     tasks: dict[str, str] = field(default_factory=dict)
     successes: dict[str, bool] = field(default_factory=dict)
+    versions: dict[str, str] = field(default_factory=dict)
 
     def count(self, affected: int) -> DropCount:
         """The drop with so many affected runs."""
         return DropCount(self.drop, self.suite, self.agent, self.version, len(self.tasks), affected)
+
+    def versions_of(self, affected: Iterable[str]) -> list[str]:
+        """The versions of the affected runs; none if they are unknown."""
+        versions = (self.versions.get(run, self.version) for run in affected)
+        return sorted({version for version in versions if version})
 
 
 @dataclass
@@ -179,13 +190,16 @@ class FindingsOfRuns:
 def evaluated_runs(home: Installation, drop: str) -> EvaluatedRuns:
     """The runs of an evaluated drop. Whether a run succeeded is what its source recorded, else what its suite says."""
     metrics = without_tasks(drop, home.table(drop, "task_metrics"))
-    agent = metrics.agent or metrics.model
     runs = EvaluatedRuns(
         drop=drop,
         suite=metrics.suite,
-        agent=agent,
-        version=" ".join(part for part in (agent, metrics.agent_version) if part),
+        agent=metrics.agent or metrics.model,
+        version=_label(metrics.agent, metrics.agent_version),
     )
+    if metrics.agent_version is None and MetricsFacts.of(home.table(drop, "task_metrics")).versions:
+        for row in home.table(drop, "raw_trajectories").rows(["trajectory_id", "trajectory"]):
+            versions = {agent.version for agent in header_of(row).agents} - {None}
+            runs.versions[row["trajectory_id"]] = _label(metrics.agent, *sorted(filter(None, versions)))
     for row in home.table(drop, "raw_trajectories").rows(["trajectory_id", "task_id", "success"]):
         runs.tasks[row["trajectory_id"]] = row["task_id"]
         if row["success"] is not None:
@@ -194,6 +208,11 @@ def evaluated_runs(home: Installation, drop: str) -> EvaluatedRuns:
         if row["trajectory_id"] is not None and row["passed"] is not None:
             runs.successes.setdefault(row["trajectory_id"], row["passed"])
     return runs
+
+
+def _label(*parts: str | None) -> str:
+    """An agent with its version; empty if both are unknown."""
+    return " ".join(filter(None, parts))
 
 
 def _unexplained(raw: Stored, runs: EvaluatedRuns, failed: set[str]) -> Iterator[Occurrence]:
@@ -291,7 +310,7 @@ def _row(key: GroupKey, name: str, members: Sequence[Occurrence], all_runs: AllR
         "ci_high": high,
         "first_drop": seen[0].drop,
         "last_drop": seen[-1].drop,
-        "versions": list(dict.fromkeys(each.version for each in seen if each.version)),
+        "versions": list(dict.fromkeys(one for drop in drops for one in drop.versions_of(affected.get(drop.drop, ())))),
         "success_with": _success(drops, affected, is_affected=True),
         "success_without": _success(drops, affected, is_affected=False),
         "by_drop": [{"drop": each.drop, "n_runs": each.n_runs, "n_affected": each.n_affected} for each in trend],

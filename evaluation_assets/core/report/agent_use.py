@@ -23,7 +23,8 @@ class AgentUse(Frozen):
     def with_run(self, calls: int, usage: Usage | None) -> "AgentUse":
         """The sums with another run."""
         used = usage or Usage()
-        tokens = sum_of((used.input_tokens, used.output_tokens))
+        parts = (used.input_tokens, used.output_tokens)
+        tokens = None if None in parts else sum_of(parts)
         return AgentUse(
             n_runs=self.n_runs + 1,
             calls=self.calls + calls,

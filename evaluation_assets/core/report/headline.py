@@ -200,7 +200,7 @@ def _missing(known: Sequence[Rate], settings: HeadlineSettings) -> str | None:
 def rate(
     measure: Measure,
     outcomes_by_task: Mapping[str, Sequence[bool]],
-    runs: int | None = None,
+    runs: int,
     settings: HeadlineSettings | None = None,
 ) -> Rate | None:
     """The rate of a measure over `runs`; `None` if no run has a known outcome."""
@@ -214,7 +214,7 @@ def rate(
         count=count,
         n=n,
         n_tasks=len(tasks),
-        n_unknown=0 if runs is None else runs - n,
+        n_unknown=runs - n,
         rate=count / n,
         ci_low=low,
         ci_high=high,

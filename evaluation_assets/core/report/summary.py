@@ -65,7 +65,7 @@ def summarise(
     recorded = _by_task(tables.raw, "task_id", "success")
     rates = [
         rate("success", recorded, tables.raw.count),
-        rate("passed", _by_task(tables.tool_use_results, "case_id", "passed")),
+        rate("passed", _by_task(tables.tool_use_results, "case_id", "passed"), _with_case(tables.tool_use_results)),
         criterion_rate(zip(kept.tasks, kept.correctness, strict=True), total, settings),
     ]
     overall = statistic(kept.overall, kept.tasks)
@@ -151,6 +151,11 @@ def _coding(tables: DropTables) -> CodingSummary | None:
 def _by_task(table: Stored, task: str, outcome: str) -> dict[str, list[bool]]:
     """Known outcomes by task, of all readable runs, including those that a rule removes."""
     return by_key((row[task], row[outcome]) for row in table.rows([task, outcome]) if row[outcome] is not None)
+
+
+def _with_case(results: Stored) -> int:
+    """The runs that cases are about, those that broke too."""
+    return sum(run is not None for run in results.values("trajectory_id"))
 
 
 def _repeated(rates: list[TrialRate]) -> list[TrialRate]:

@@ -73,7 +73,7 @@ RECOMMENDATIONS: Mapping[FailureClass, str] = {
     "answer": "Read the runs: compare the results of the tools with the answer, to see where it went wrong.",
     "not_completed": "Read how these runs ended: a refusal, no answer, or the step limit.",
     "latency": "See which calls take the time; give the agent tools that bring more with one call.",
-    "infrastructure": "These runs do not count. Mend what broke and start the suite again: only they are tried again.",
+    "infrastructure": "These runs do not count. Mend what broke and run them again; `suite run` tries only them.",
     "cost": "See which runs cost most; shorten tool results, or use a cheaper model for these cases.",
 }
 

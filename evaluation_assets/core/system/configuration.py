@@ -26,6 +26,7 @@ from upath import UPath
 from evaluation_assets.core.text.faults import faults_of
 from evaluation_assets.core.text.unique_keys import settings_of
 from evaluation_assets.core.text.user_error import UserError
+from evaluation_assets.core.text.yaml_lines import Lines
 
 _NAME = re.compile(r"[A-Z][A-Z0-9_]*")
 _ENTRY = re.compile(r"[a-z][a-z0-9_]*")
@@ -150,7 +151,7 @@ def read_settings(file: UPath, model: type[Settings], invalid: type[Exception]) 
         raise invalid(f"{file}: values are nested too deeply") from None
     except Exception as problem:  # noqa: BLE001  # 2024-99-99, `!!int ""`: PyYAML raises whatever a value ends in
         raise invalid(f"{file}: a value cannot be read ({type(problem).__name__})") from None
-    return validated({} if data is None else data, model, str(file), invalid)
+    return validated({} if data is None else data, model, str(file), invalid, Lines(text))
 
 
 def read_entries(
@@ -182,17 +183,21 @@ def _entry(
     return validated(entry, types[kind], place, invalid)
 
 
-def validated(data: Any, model: type[Settings], source: str, invalid: type[Exception]) -> Settings:
-    """The settings that parsed YAML describes.
+def validated(
+    data: Any, model: type[Settings], source: str, invalid: type[Exception], lines: Lines | None = None
+) -> Settings:
+    """The settings that parsed YAML describes, which has these `lines`.
 
     Raises:
-        invalid: a field is wrong; the message begins with `source`.
+        invalid: a field is wrong; the message begins with `source`, and the line if it is known.
     """
     try:
         return model.model_validate(data)
     except ValidationError as problem:
-        faults = "; ".join(map(str, faults_of(problem, model=model)))
-        raise invalid(f"{source}: {faults}") from None
+        faults = faults_of(problem, model=model)
+        line = lines.at(*faults[0].place) if lines is not None and faults[0].place else None
+        place = source if line is None else f"{source}:{line}"
+        raise invalid(f"{place}: {'; '.join(map(str, faults))}") from None
 
 
 def _yaml_fault(problem: yaml.YAMLError) -> str:

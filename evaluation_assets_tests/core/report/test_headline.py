@@ -12,10 +12,16 @@ from evaluation_assets.core.gating.outcome import GateOutcome, MetricComparison
 from evaluation_assets.core.gating.settings import HeadlineSettings
 from evaluation_assets.core.pipeline.settings import InvalidSettings, load_settings
 from evaluation_assets.core.report.findings.process_summary import ProcessSummary
-from evaluation_assets.core.report.headline import Change, criterion_rate, headline, rate
+from evaluation_assets.core.report.headline import Change, Measure, Rate, criterion_rate, headline
+from evaluation_assets.core.report.headline import rate as rate_of_runs
 from evaluation_assets.core.report.scores.distributions import statistic
 from evaluation_assets.core.scoring.panel_scores import SCORING_VERSION
 from evaluation_assets_tests.conftest import command
+
+
+def rate(measure: Measure, outcomes: dict[str, list[bool]]) -> Rate | None:
+    """The rate of runs whose outcomes are all known."""
+    return rate_of_runs(measure, outcomes, sum(map(len, outcomes.values())))
 
 
 def test_success_comes_before_the_suite_and_a_score_is_no_outcome() -> None:

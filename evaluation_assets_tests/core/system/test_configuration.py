@@ -51,7 +51,12 @@ def read(folder: Path, text: str) -> _Settings:
 def test_true_and_text_are_no_numbers(tmp_path: Path, text: str, said: str) -> None:
     with pytest.raises(InvalidConfiguration) as problem:
         read(tmp_path, text)
-    assert str(problem.value).endswith(f"settings.yaml: {said}")
+    assert str(problem.value).endswith(f"settings.yaml:1: {said}")
+
+
+def test_a_fault_is_told_with_its_line(tmp_path: Path) -> None:
+    with pytest.raises(InvalidConfiguration, match=r"settings\.yaml:5: inner\.pair\[1\]: must be a number"):
+        read(tmp_path, "# the settings\ninner:\n  pair:\n    - 1\n    - no\n")
 
 
 @pytest.mark.parametrize(

@@ -36,13 +36,15 @@ def take_in(
     one_drop: bool,
     name: str | None = None,
     may_replace: Callable[[Conflict], bool] = lambda _: False,
+    why_unreadable: Callable[[Drop], str | None] = lambda _: None,
     say: Say = lambda _: None,
 ) -> list[Drop]:
     """Copy the inputs below `drops/`, unless they are there already, and give the drops they are.
 
     A file's drop is named by its stem, or as `named` says; files below a directory by their path in it. With
     `one_drop`, a directory is one drop of all its files. A file that changed since it was copied is copied again. Where
-    another file has the name, `may_replace` decides. `say` is told of files in a directory that are left out.
+    another file has the name, `may_replace` decides. What is `why_unreadable` is not copied. `say` is told of files in
+    a directory that are left out.
 
     Raises:
         InvalidDrop: an input holds nothing that can be read, or its name is taken.
@@ -57,11 +59,14 @@ def take_in(
     copies: list[Copy] = []
     for drop, (key, is_there) in zip(inspected, _keys(known, inspected, name), strict=True):
         try:
-            copies += [] if is_there else [Copy(drop, key, home.drops)]
-        except OSError as problem:
+            problem = None if is_there else why_unreadable(drop)
+            copies += [] if is_there or problem else [Copy(drop, key, home.drops)]
+        except OSError as failed:
+            problem = f"{failed.filename}: {failed.strerror}"
+        if problem is not None:
             if len(inspected) == 1:
-                raise InvalidDrop(f"{problem.filename}: {problem.strerror}") from problem
-            say(f"skipped: {problem.filename}: {problem.strerror}")
+                raise InvalidDrop(problem)
+            say(f"skipped: {problem}")
             continue
         keys.append(key)
     if not keys:

@@ -209,7 +209,7 @@ def _row(
 ) -> JsonObject:
     calls = trajectory.calls
     usage = trajectory.usage or Usage()
-    tokens = [count for count in (usage.input_tokens, usage.output_tokens) if count is not None]
+    tokens = (usage.input_tokens, usage.output_tokens)
     means = [(clip["score"], clip["index"]) for clip in clips if clip["score"] is not None]
     return {
         "id": trajectory.id,
@@ -228,7 +228,7 @@ def _row(
         "failed": sorted({step.call.name for step in calls if step.call is not None and step.has_failed}),
         "types": sorted({clip["tool_type"] for clip in clips}),
         "failed_types": sorted({clip["tool_type"] for clip in clips if clip["status"] == "error"}),
-        "tokens": sum(tokens) if tokens else None,
+        "tokens": None if None in tokens else sum(filter(None, tokens)),
         "cost": usage.cost_usd,
         "seconds": trajectory.duration_s,
         "flags": list(trajectory.flags),

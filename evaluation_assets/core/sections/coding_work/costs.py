@@ -1,7 +1,7 @@
 """Tokens and cost of a session by model: as recorded, else at public list prices."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from evaluation_assets.core.system.by_key import by_key
 from evaluation_assets.core.traces.prices import list_price_of
@@ -39,7 +39,11 @@ def spent_by_model(trajectory: Trajectory) -> Iterator[Spent]:
     recorded = None if trajectory.usage is None else trajectory.usage.recorded_cost_usd
     for model, requests in by_model.items():
         own = recorded if len(by_model) == 1 else None
-        yield _spent(model, requests, own)
+        spent = _spent(model, requests, own)
+        # Without a total some answers lack their tokens, and those of the others are no total of a model either.
+        is_known = trajectory.usage is not None
+        unknown = dict.fromkeys(("input_tokens", "cached_tokens", "output_tokens", "cost_usd"))
+        yield spent if is_known else replace(spent, **unknown, is_list_price=False)
 
 
 def _spent(model: str | None, requests: Sequence[Request], recorded: float | None) -> Spent:

@@ -18,7 +18,7 @@ from evaluation_assets.core.sections.findings.kinds import kinds
 from evaluation_assets.core.system.by_key import by_key
 from evaluation_assets.core.traces.trajectories.identity import digest
 
-GROUPING_VERSION = "9"
+GROUPING_VERSION = "10"
 
 UNEXPLAINED = "unexplained_failure"
 """Kind of a run that failed without any finding."""

@@ -11,9 +11,9 @@ from typing import Any
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
 
 from evaluation_assets.core.suites.formats.base import Draft, Item, Source, invalid
-from evaluation_assets.core.suites.formats.files import Lines
 from evaluation_assets.core.suites.suite import Case, ExpectedCall, ParameterRule
 from evaluation_assets.core.text.faults import Fault, faults_of
+from evaluation_assets.core.text.yaml_lines import Lines
 
 NAME = "test-cases"
 DESCRIPTION = "Lists of test cases with `user_message` and `expected_tool_calls`, or `query` and `expected_tools`."
@@ -104,7 +104,7 @@ def read(source: Source) -> Draft:
         places = [((index,), item) for index, item in enumerate(source.items)]
         fields: dict[str, Any] = {}
     else:
-        lines = Lines(source)
+        lines = Lines(source.text)
         places = [((_LIST, index), Item(lines.at(_LIST, index) or 1, given)) for index, given in enumerate(listed)]
         fields = {name: value for name, value in source.items[0].data.items() if name != _LIST}
         if isinstance(fields.get("tools"), list):

@@ -8,7 +8,6 @@ import csv
 import json
 import re
 from collections.abc import Iterator
-from functools import cached_property
 from typing import Any
 
 import yaml
@@ -18,6 +17,7 @@ from evaluation_assets.core.suites.formats.base import Item, Source
 from evaluation_assets.core.suites.suite import InvalidSuite
 from evaluation_assets.core.system.regular_files import is_local, why_not_regular
 from evaluation_assets.core.text.csv_rows import csv_rows
+from evaluation_assets.core.text.json_faults import json_fault
 from evaluation_assets.core.text.unique_keys import UniqueKeyLoader
 from evaluation_assets.core.text.well_formed import well_formed_json
 
@@ -79,7 +79,7 @@ def _parsed(source: Source, text: str, first_line: int) -> Any:
         return json.loads(text, object_pairs_hook=_without_repeats, parse_constant=_no_number)
     except json.JSONDecodeError as problem:
         line = first_line + problem.lineno - 1
-        raise source.broken(line, f"not JSON: {problem.msg} in column {problem.colno}") from None
+        raise source.broken(line, f"not JSON: {json_fault(problem)} in column {problem.colno}") from None
     except _NotJson as problem:
         raise source.broken(first_line if "\n" not in text.strip() else None, str(problem)) from None
 
@@ -169,34 +169,3 @@ def _csv(source: Source) -> tuple[Item, ...]:
     except csv.Error as problem:
         raise source.broken(reader.line_num, f"not CSV: {problem}") from None
     return tuple(items)
-
-
-class Lines:
-    """Finds the lines of values in a file; the file is looked through again when the first line is asked for."""
-
-    def __init__(self, source: Source) -> None:
-        self._source = source
-
-    def at(self, *path: str | int) -> int | None:
-        """The line of the value at a path of keys and positions, or of the last part of the path that is there."""
-        node: Any = self._root
-        line = None if node is None else node.start_mark.line + 1
-        for step in path:
-            if isinstance(node, yaml.MappingNode):
-                pair = next(((key, value) for key, value in node.value if key.value == step), None)
-                if pair is None:
-                    break
-                line, node = pair[0].start_mark.line + 1, pair[1]
-            elif isinstance(node, yaml.SequenceNode) and isinstance(step, int) and step < len(node.value):
-                node = node.value[step]
-                line = node.start_mark.line + 1
-            else:
-                break
-        return line
-
-    @cached_property
-    def _root(self) -> yaml.Node | None:
-        try:
-            return yaml.compose(self._source.text.replace("\t", " "), _Loader)
-        except yaml.YAMLError:
-            return None

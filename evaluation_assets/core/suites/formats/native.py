@@ -5,9 +5,9 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from evaluation_assets.core.suites.formats.base import Draft, Source, invalid
-from evaluation_assets.core.suites.formats.files import Lines
 from evaluation_assets.core.suites.suite import Case, Suite
 from evaluation_assets.core.text.faults import faults_of
+from evaluation_assets.core.text.yaml_lines import Lines
 
 NAME = "suite"
 DESCRIPTION = "YAML or JSON with a list of cases; `evaluation-assets suite schema` prints its JSON Schema."
@@ -25,7 +25,7 @@ def read(source: Source) -> Draft:
     Raises:
         InvalidSuite: something in the file is not as the schema says.
     """
-    lines = Lines(source)
+    lines = Lines(source.text)
     data = dict(source.items[0].data)
     given = data.pop("cases")
     if not isinstance(given, list):

@@ -3,7 +3,14 @@
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from evaluation_assets.core.traces.formats.endings import ending_of, is_limit, is_refusal, verdict_in
+from evaluation_assets.core.traces.formats.endings import (
+    VERDICT_FIELDS,
+    ending_of,
+    is_limit,
+    is_refusal,
+    is_truncation,
+    verdict_in,
+)
 from evaluation_assets.core.traces.formats.repeated_records import TRIALS
 from evaluation_assets.core.traces.formats.times import moment
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields
@@ -12,7 +19,9 @@ from evaluation_assets.core.traces.trajectories.identity import recorded_id
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
 _TASK = in_both_cases("question", "task", "task_description", "query", "instruction", "problem", "problem_statement")
-_TASK_ID = in_both_cases("task_id", "question_id", "instance_id", "problem_id", "example_id", "case_id", "user_task_id")
+TASK_IDS = in_both_cases(
+    "task_id", "question_id", "instance_id", "problem_id", "example_id", "case_id", "test_case_id", "user_task_id",
+)  # fmt: skip
 _REFERENCE = in_both_cases(
     "ground_truth", "reference_answer", "expected_answer", "expected_output", "target", "gold_answer",
     "true_answer", "reference", "golden_answer", "golden_answers", "gt_answer", "gold",
@@ -67,6 +76,11 @@ _FILLED = (
 """Values that a context without them takes from another one."""
 
 
+OUTCOMES = frozenset((*_OUTCOME, *_REWARDS, *VERDICT_FIELDS[:-1]))
+RUN_FACTS, AGENT_FACTS = OUTCOMES | {*TASK_IDS, *TRIALS}, frozenset((*_AGENT, *_VERSION))
+"""Fields of a word or number that say whether a run succeeded, of what task it is, and of what agent."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
     """Metadata of the run that a conversation records.
@@ -89,6 +103,7 @@ class Context:
     started_at: str | None = None
     duration_s: float | None = None
     cut_off: bool = False
+    truncated: bool = False
     refused: bool = False
     failure: str | None = None
     labels: JsonObject = field(default_factory=dict)
@@ -110,7 +125,7 @@ def context_of(fields: Fields) -> Context:
         about = (_measured(Fields(object_in(fields.peek(name)))) for name in _ABOUT)
         success = next((found for found in (*verdicts, *measured, *about) if found is not None), None)
     query, source = fields.recorded_id("query_index"), fields.name("data_source")
-    task_id = fields.recorded_id(*_TASK_ID) or (
+    task_id = fields.recorded_id(*TASK_IDS) or (
         type(query)(":".join(part for part in (source, query) if part)) if query else None
     )
     trial = fields.whole(*TRIALS) or 0
@@ -121,7 +136,7 @@ def context_of(fields: Fields) -> Context:
     fields.set_aside("terminated")
     ending = ending_of(fields, success)
     return Context(
-        id=fields.name("id", "uuid", "custom_id"),
+        id=fields.name("id", "uuid", "custom_id"),  # a `run_id` may be that of an experiment
         task=fields.text(*_TASK),
         task_id=task_id,
         trial=max(trial, 0),
@@ -135,6 +150,7 @@ def context_of(fields: Fields) -> Context:
         started_at=moment(fields, *_STARTED),
         duration_s=next((seconds for seconds in durations if seconds is not None), None),
         cut_off=ending.cut_off or any(map(is_limit, stopped)),
+        truncated=ending.truncated or any(map(is_truncation, stopped)),
         refused=any(map(is_refusal, stopped)),
         failure=ending.failure,
         labels=labels,
@@ -149,6 +165,7 @@ def merged(context: Context, *others: Context) -> Context:
             context,
             **{name: getattr(other, name) for name in _FILLED if getattr(context, name) is None},
             cut_off=context.cut_off or other.cut_off,
+            truncated=context.truncated or other.truncated,
             refused=context.refused or other.refused,
             disputed=context.disputed or other.disputed,
             labels=other.labels | context.labels,
@@ -164,7 +181,7 @@ def success_of(reward: Any) -> bool | None:
 
 def ended_by(reason: str | None) -> Context:
     """What the stop reason of the last answer says about the run."""
-    return Context(cut_off=is_limit(reason), refused=is_refusal(reason))
+    return Context(cut_off=is_limit(reason), truncated=is_truncation(reason), refused=is_refusal(reason))
 
 
 def reference(value: Any) -> str | None:

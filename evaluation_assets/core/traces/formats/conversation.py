@@ -1,9 +1,8 @@
 """Build trajectories from conversations, and group the records that belong to one conversation."""
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import dropwhile
 from typing import Any
 
 from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, UnusableRecord
@@ -26,7 +25,7 @@ from evaluation_assets.core.traces.formats.transcript import (
 )
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields, type_name
 from evaluation_assets.core.traces.formats.untyped import at, in_both_cases, objects_in
-from evaluation_assets.core.traces.formats.usage import confirm
+from evaluation_assets.core.traces.formats.usage import UNKNOWN, confirm
 from evaluation_assets.core.traces.trajectories.identity import recorded_id, task_id_of
 from evaluation_assets.core.traces.trajectories.model import Agent, JsonObject, Tool, Trajectory, Usage
 
@@ -45,7 +44,8 @@ _END = re.compile(r"\s*###[A-Z][A-Z-]*###\s*")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conversation:
-    """Events of a conversation with its system prompt and tools. `usage` is the total, if only the total is known.
+    """Events of a conversation with its system prompt and tools. `usage` is the total, if only the total is known, or
+    `UNKNOWN` if the events have only a part of it.
 
     `has_other_tools` says that `tools` are not all; see `Agent`.
     """
@@ -80,10 +80,10 @@ class Gathered:
 
 
 def trajectory_from(format_name: str, conversation: Conversation, context: Context) -> Trajectory:
-    """Build the trajectory of a conversation.
+    """Build the trajectory of a conversation. One in which no agent said or did anything is a run without an answer.
 
     Raises:
-        UnusableRecord: the conversation has no agent message or tool call.
+        UnusableRecord: nobody said or did anything, and no task is stated with an outcome.
     """
     events = conversation.events
     if events and isinstance(last := events[-1], Asked) and _END.fullmatch(last.text):
@@ -92,12 +92,12 @@ def trajectory_from(format_name: str, conversation: Conversation, context: Conte
     context = merged(context, ended_by(said[-1].stop_reason)) if said else context
     spoken = [event for event in said if event.thought or event.message or event.calls]
     if not spoken:
-        raise UnusableRecord("no_trajectory_text", "the conversation has no agent message or tool call")
+        events = _unanswered(events, context)
     text, turns = written(events)
     asked = next((event.text for event in events if isinstance(event, Asked) and event.text.strip()), "")
     task = context.task or asked
     ended = not context.cut_off and context.failure is None
-    submitted = final_submission(text, turns) if ended and spoken[-1].calls else None
+    submitted = final_submission(text, turns) if ended and spoken and spoken[-1].calls else None
     final_answer = context.final_answer or submitted or (final_message(turns) if ended else None)
     task_id = task_id_of(context.task_id, task, text)
     return Trajectory(
@@ -114,10 +114,11 @@ def trajectory_from(format_name: str, conversation: Conversation, context: Conte
         success=context.success,
         started_at=context.started_at,
         duration_s=context.duration_s,
-        usage=conversation.usage or total(event.usage for event in said),
+        usage=None if conversation.usage == UNKNOWN else conversation.usage or total(event.usage for event in said),
         flags=flags_of(
             cut_off=context.cut_off,
-            unanswered=len(turns) == 1 and final_answer is None,
+            unanswered=final_answer is None and (len(turns) == 1 or not spoken),
+            truncated=context.truncated,
             failed=context.failure is not None,
             refused=context.refused,
             disputed=context.disputed,
@@ -125,6 +126,20 @@ def trajectory_from(format_name: str, conversation: Conversation, context: Conte
         labels=context.labels,
         extra=context.extra if context.failure is None else {**context.extra, "error": context.failure},
     )
+
+
+def _unanswered(events: Sequence[Event], context: Context) -> tuple[Event, ...]:
+    """The events of a run in which no agent said or did anything, which its record states nevertheless.
+
+    Raises:
+        UnusableRecord: the user said nothing either, and the record has no task with an outcome.
+    """
+    asked = tuple(event for event in events if isinstance(event, Asked) and event.text.strip())
+    if asked:
+        return asked
+    if not (context.task or "").strip() or context.success is None:
+        raise UnusableRecord("no_trajectory_text", "the conversation has no agent message or tool call")
+    return (Asked(text=context.task or ""),)
 
 
 IN_TURN = 32
@@ -241,12 +256,13 @@ def _call_ids(message: Any) -> set[str]:
 def confirmed(unmapped: UnmappedFields, conversation: Conversation, *, each_counted: bool = False) -> Conversation:
     """A conversation, after a comparison of its usage with that of its messages, and of its results with its calls.
 
-    `each_counted` says that a source which states tokens states them with each answer.
+    `each_counted` says that a source which states tokens states them with each answer: if some lack them, the total is
+    unknown.
     """
     said = (event.usage for event in conversation.events if isinstance(event, Said))
     confirm(unmapped.stated, conversation.usage, total(said))
-    if each_counted and conversation.usage is None:
-        _confirm_answers(unmapped.stated, conversation.events)
+    if each_counted and conversation.usage is None and not confirm_answers(unmapped.stated, conversation.events):
+        conversation = replace(conversation, usage=UNKNOWN)
     unmapped.note("unknown_part", "result of no call", results_of_no_call(conversation.events))
     return conversation
 
@@ -268,20 +284,36 @@ def usages_by_answer(
     return by_position
 
 
-def confirm_requests(stated: Comparisons, roles: Sequence[str | None], logged: Collection[int]) -> None:
+def answered_in(
+    records: Iterable[Any], is_answered: Callable[[Any], bool], messages_of: Callable[[Any], Any]
+) -> set[int]:
+    """The answers in a log by message index, those without usage too."""
+    return {
+        len(list(objects_in(messages_of(data)))) for data in records if isinstance(data, dict) and is_answered(data)
+    }
+
+
+def confirm_requests(
+    stated: Comparisons, roles: Sequence[str | None], usages: Mapping[int, Usage], answered: Collection[int] = ()
+) -> Usage | None:
     """Compare the answers since the first request of a log with those that it has a request for, by message index.
 
     `roles` are those of the messages of the last request. Messages of the agent that follow each other are one answer.
+    `answered` are the answers of the log. Gives the usage of all, `UNKNOWN` if some answer has none.
     """
-    if not logged:
-        return
+    if not usages:
+        return None
+    logged = usages.keys() | answered
+    stated.compare(ANSWERS, len(logged), len(usages))
     first = min(logged)
     answers = [
         index
         for index, role in enumerate(roles)
         if index >= first and role == "assistant" and (index == first or roles[index - 1] != "assistant")
     ]
-    stated.compare("request", max(len(answers) + (max(logged) >= len(roles)), len(logged)), len(logged))
+    made = max(len(answers) + (max(logged) >= len(roles)), len(logged))
+    stated.compare("request", made, len(logged))
+    return None if made == len(usages) else UNKNOWN
 
 
 def record_of(data: Any, name: str = "messages") -> JsonObject:
@@ -308,14 +340,17 @@ def joined(group: Sequence[Record]) -> Record:
     return replace(group[0], data=[record.data for record in group], raw=raw, start=_start_of(group[0]))
 
 
-def _confirm_answers(stated: Comparisons, events: Sequence[Event]) -> None:
-    """Compare the answers with those whose tokens are known, if any are. A greeting before the first question is none.
+def confirm_answers(stated: Comparisons, events: Sequence[Event]) -> bool:
+    """Whether the tokens of all answers are known, or of none. A greeting before the first question is no answer.
 
     What an agent says at once is one answer.
     """
     answers: list[bool] = []
     speaker: str | None = None
-    for event in dropwhile(lambda event: not isinstance(event, Asked), events):
+    first = next((index for index, event in enumerate(events) if isinstance(event, Asked)), 0)
+    for event in events[first:]:
+        if isinstance(event, Said) and event.goes_on:
+            continue
         if not isinstance(event, Said):
             speaker = None
         elif event.agent_id == speaker:
@@ -323,8 +358,10 @@ def _confirm_answers(stated: Comparisons, events: Sequence[Event]) -> None:
         else:
             answers.append(event.usage is not None)
             speaker = event.agent_id
-    if any(answers):
-        stated.compare(ANSWERS, len(answers), sum(answers))
+    if not any(answers):
+        return True
+    stated.compare(ANSWERS, len(answers), sum(answers))
+    return all(answers)
 
 
 def _start_of(record: Record) -> int | None:
@@ -345,7 +382,7 @@ def _agents(said: list[Said], conversation: Conversation, context: Context) -> t
 
     The agent that the record names is the one whose messages have no name, or the only one.
     """
-    names = list(dict.fromkeys(event.agent_id for event in said))
+    names = list(dict.fromkeys(event.agent_id for event in said)) or [UNNAMED]
     return tuple(
         Agent(
             id=name,

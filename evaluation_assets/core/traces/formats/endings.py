@@ -22,11 +22,11 @@ from evaluation_assets.core.traces.trajectories.model import JsonObject
 LIMIT = re.compile(r"recursion|max(?:imum)?[ _]?(?:iteration|step|turn)", re.IGNORECASE)
 """What the error of a run says that was stopped at a limit of its framework. Any other error broke the run."""
 
-_VERDICTS = (
+VERDICT_FIELDS = (
     "result", "outcome", "verdict", "test_result", "test_status", "grade", "evaluation", "evaluation_result",
     "eval_result", "final_result", "final_outcome", "task_result", "task_outcome", "label",
 )  # fmt: skip
-_LABEL = _VERDICTS[-1]
+_LABEL = VERDICT_FIELDS[-1]
 _STATES = (
     "status", "run_status", "final_status", "exit_status", "exit_reason", "termination", "end_reason", "stopped_by",
     "finish_reason",
@@ -42,11 +42,14 @@ _MOST_WORDS = 3
 _NO_ERROR = frozenset(("", "none", "null", "false", "no", "n/a", "ok", "no error"))
 
 _LIMITS = frozenset(
-    "length max_tokens max_output_tokens max_steps max_step max_turns max_iterations max_errors step_limit turn_limit "
-    "iteration_limit time_limit timeout timed_out context_length_exceeded context_window_exceeded "
-    "model_context_window_exceeded too_many_errors max_steps_error".split()
+    "max_steps max_step max_turns max_iterations max_errors step_limit turn_limit iteration_limit time_limit timeout "
+    "timed_out context_length_exceeded context_window_exceeded model_context_window_exceeded too_many_errors "
+    "max_steps_error".split()
 )
 """Stop reasons that mean a run was cut off by a limit."""
+
+_TRUNCATIONS = frozenset("length max_tokens max_output_tokens max_completion_tokens max_tokens_exceeded".split())
+"""Stop reasons that mean a reply was cut off at its token limit. Its text is the answer so far."""
 
 _REFUSALS = frozenset(
     "refusal content_filter content_filtered content-filter guardrail_intervened safety recitation blocklist "
@@ -61,6 +64,7 @@ class Ending:
 
     success: bool | None = None
     cut_off: bool = False
+    truncated: bool = False
     failure: str | None = None
     said: JsonObject = field(default_factory=dict)
 
@@ -74,7 +78,7 @@ def ending_of(fields: Fields, success: bool | None) -> Ending:
     fields.set_aside(*said)
     tested = [TESTED[word.lower()] for word in said.values() if word.lower() in TESTED]
     fields.stated.agree(f"{OUTCOME} (its verdict in words)", success, *tested)
-    verdicts = (VERDICTS.get(said[key].lower()) for key in _VERDICTS if key in said)
+    verdicts = (VERDICTS.get(said[key].lower()) for key in VERDICT_FIELDS if key in said)
     success = next((each for each in (success, *tested, *verdicts) if each is not None), None)
     error = _error_in(fields)
     said |= {key: errors for key in _MET if (errors := _told_in(fields, key)) is not None}
@@ -85,10 +89,11 @@ def ending_of(fields: Fields, success: bool | None) -> Ending:
         or any(map(is_limit, said.values()))
         or (broken is not None and LIMIT.search(broken) is not None)
     )
-    failure = broken if success is None and not stopped else None
+    truncated = any(map(is_truncation, said.values()))
+    failure = broken if success is None and not stopped and not truncated else None
     if error is not None and failure is None:
         said["error"] = error
-    return Ending(success, stopped, failure, said)
+    return Ending(success, stopped, truncated, failure, said)
 
 
 def verdict_in(fields: Fields) -> bool | None:
@@ -106,19 +111,28 @@ def is_verdict(text: str) -> bool:
 
 def is_limit(reason: Any) -> bool:
     """Whether this stop reason means that the run was cut off."""
-    return isinstance(reason, str) and reason.strip().lower().replace(" ", "_") in _LIMITS
+    return _is_among(_LIMITS, reason)
+
+
+def is_truncation(reason: Any) -> bool:
+    """Whether this stop reason means that a reply was cut off at its token limit."""
+    return _is_among(_TRUNCATIONS, reason)
 
 
 def is_refusal(reason: Any) -> bool:
     """Whether this stop reason means that the model refused to answer."""
-    return isinstance(reason, str) and reason.strip().lower() in _REFUSALS
+    return _is_among(_REFUSALS, reason)
+
+
+def _is_among(reasons: frozenset[str], reason: Any) -> bool:
+    return isinstance(reason, str) and reason.strip().lower().replace(" ", "_") in reasons
 
 
 def _verdicts_in(fields: Fields) -> dict[str, str]:
     """The words under the names of verdicts that are some; true and false are those of a test, but not as a label."""
     said = {
         key: _word(value) if key == _LABEL or not isinstance(value, bool) else "pass" if value else "fail"
-        for key in _VERDICTS
+        for key in VERDICT_FIELDS
         if (value := fields.peek(key)) is not None
     }
     return {key: word for key, word in said.items() if word is not None and is_verdict(word)}

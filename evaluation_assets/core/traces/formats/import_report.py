@@ -4,7 +4,6 @@ import re
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from hashlib import blake2b
 from typing import Literal
 
 import orjson
@@ -16,6 +15,7 @@ from evaluation_assets.core.traces.formats.base import DropFile, Format, Record,
 from evaluation_assets.core.traces.formats.call_census import census_of
 from evaluation_assets.core.traces.formats.conversation import IN_TURN
 from evaluation_assets.core.traces.formats.registry import looks_like, read_by
+from evaluation_assets.core.traces.formats.repeated_beginnings import Beginnings
 from evaluation_assets.core.traces.formats.repeated_records import TRIALS
 from evaluation_assets.core.traces.formats.stated import Difference
 from evaluation_assets.core.traces.formats.transcript import hands_in
@@ -64,7 +64,8 @@ _BOTH = "evaluate both as one drop"
 
 
 class ImportSummary(BaseModel):
-    """Counts over a drop. Token counts and cost are sums over the trajectories that have them, `None` where none has.
+    """Counts over a drop. Token counts and cost are sums over the trajectories that have them, `None` where none has;
+    `counted` have both counts, `priced` a cost.
 
     `calls_in_source` and `results_in_source` count calls and results by their shape, without the reader (lower bounds);
     `rejected_calls` and `rejected_results` are those in rejected records. `unanswered_calls` have no result, calls that
@@ -80,6 +81,7 @@ class ImportSummary(BaseModel):
     `rewound_branches`, with their calls, were taken back by the user. `copied_histories` are sessions that begin with
     the calls and tokens of a session that is not in the drop. `is_list_price`: the cost has list prices of requests
     without a recorded one. `differences` are totals that the source states and the reading does not confirm.
+    `idle` are trajectories without a step and an outcome, as of prompts alone.
     `unfinished` are evaluations that their source ended early, `estimated_usages` requests whose tokens it estimated,
     or counted at their start only.
     `contradictions` are statements of the source that cannot all be true, by what they are about. `repeated_records`
@@ -105,6 +107,7 @@ class ImportSummary(BaseModel):
     unnamed_calls: int = 0
     earlier_calls: int = 0
     repeated_beginnings: int = 0
+    idle: int = 0
     calls_as_text: int = 0
     guessed_speakers: tuple[str, ...] = ()
     unknown_parts: Mapping[str, int] = {}
@@ -118,7 +121,9 @@ class ImportSummary(BaseModel):
     copied_histories: int = 0
     input_tokens: int | None = None
     output_tokens: int | None = None
+    counted: int = 0
     cost_usd: float | None = None
+    priced: int = 0
     differences: tuple[Difference, ...] = ()
     unfinished: int = 0
     estimated_usages: int = 0
@@ -185,6 +190,7 @@ class ImportSummary(BaseModel):
             (self.rewound_branches, "rewind", f"by the user, with {counted(self.rewound_calls, 'call')}, left out"),
             (self.copied_histories, "session", f"with the calls and tokens of the one it was forked from; {_BOTH}"),
             (self.unfinished, "evaluation", "that did not finish"),
+            (self.idle, "run", "in which no agent acted, without an outcome"),
             (self.estimated_usages, "request", "with estimated tokens"),
             (self.unanswered_calls, "call", "without a result"),
         )
@@ -225,6 +231,7 @@ def _counts_of(trajectory: Trajectory) -> dict[str, int]:
     return {
         "trajectories": 1,
         "turns": len(trajectory.turns),
+        "idle": not steps and trajectory.success is None and not set(trajectory.flags) - {"no_answer"},
         "calls": len(made),
         "results": sum(step.result is not None for step in steps),
         "unanswered_calls": sum(
@@ -260,8 +267,7 @@ class ImportReport:
     _results_now: set[str] = field(default_factory=set)
     _results_before: set[str] = field(default_factory=set)
     _tool_spans: set[str] = field(default_factory=set)
-    _wholes: set[bytes] = field(default_factory=set)
-    _beginnings: set[bytes] = field(default_factory=set)
+    _beginnings: Beginnings = field(default_factory=Beginnings)
     _counted_as: dict[str, list[str]] = field(default_factory=dict)
     _forced_format: str | None = None
     _lists_tools: bool = False
@@ -316,7 +322,9 @@ class ImportReport:
             repeated_records=noted("repeated_record"),
             input_tokens=sum_of(inputs),
             output_tokens=sum_of(outputs),
+            counted=sum(None not in counts for counts in zip(inputs, outputs, strict=True)),
             cost_usd=sum_of(costs),
+            priced=sum(cost is not None for cost in costs),
             is_list_price=any(priced),
             forced_format=self._forced_format,
         )
@@ -355,35 +363,9 @@ class ImportReport:
             self._counted_as.setdefault("success" if trajectory.success else "failure", []).append(trajectory.id)
         self._counts.update(
             counts,
-            repeated_beginnings=self._repeats(trajectory),
+            repeated_beginnings=self._beginnings.repeat(trajectory, trajectory.trial if self._names_trial else 0),
             calls_as_text=not counts["calls"]
             and (self._lists_tools or _WRITTEN_CALL.search(trajectory.text) is not None),
         )
         if (usage := trajectory.usage) is not None:
             self._tokens.append((usage.input_tokens, usage.output_tokens, usage.cost_usd, usage.is_list_price))
-
-    def _repeats(self, trajectory: Trajectory) -> bool:
-        """Whether a trajectory begins like another one that ends there, or the other way round."""
-        *beginnings, whole = _digests(trajectory, trajectory.trial if self._names_trial else 0)
-        repeats = whole in self._beginnings or not self._wholes.isdisjoint(beginnings)
-        self._wholes.add(whole)
-        self._beginnings.update(beginnings)
-        return repeats
-
-
-def _digests(trajectory: Trajectory, trial: int) -> Iterator[bytes]:
-    """The digests of a trajectory's text up to each call and each result within it, and of the whole.
-
-    Different trials are no versions of one conversation, however alike. `trial` is 0 where the source names none.
-    """
-    digest, position, text = blake2b(b"%d " % trial, digest_size=12), 0, trajectory.text
-    ends = {step.end for step in trajectory.steps}
-    ends |= {
-        text.rfind("<result", step.start, step.result.content[0])
-        for step in trajectory.steps
-        if step.call is not None and step.result is not None
-    }
-    for end in (*sorted(ends - {-1, len(text)}), len(text)):
-        digest.update(text[position:end].encode("utf-8", "surrogatepass"))
-        position = end
-        yield digest.digest()

@@ -233,6 +233,7 @@ def with_known(run: Trajectory, said: Sequence[tuple[str, JsonObject]], unmapped
     flags = flags_of(
         cut_off=context.cut_off,
         unanswered=False,
+        truncated=context.truncated,
         failed=context.failure is not None,
         refused=context.refused,
         disputed=context.disputed or not is_agreed,

@@ -1,12 +1,14 @@
 """The tokens and cost that a record states in ways of its own: of an answer, and of a run beside its messages."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from evaluation_assets.core.traces.formats.stated import ANSWERS, Comparisons
 from evaluation_assets.core.traces.formats.transcript import total
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields
 from evaluation_assets.core.traces.formats.untyped import object_in
-from evaluation_assets.core.traces.formats.usage import COSTS, INPUT, OUTPUT, usage, usage_of
+from evaluation_assets.core.traces.formats.usage import COSTS, INPUT, OUTPUT, UNKNOWN, usage, usage_of
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Usage
 
 HOLDERS = ("stats", "statistics", "metrics", "summary", "totals", "metadata", "meta", "info")
@@ -55,6 +57,14 @@ def _is_counted(value: Any) -> bool:
     """Whether an object has tokens that came in and went out."""
     counts = object_in(value)
     return any(name in counts for name in INPUT) and any(name in counts for name in OUTPUT)
+
+
+def lacking(stated: Comparisons, usages: Sequence[Usage | None]) -> Usage | None:
+    """`UNKNOWN` if some answers have a usage and others have none, which is compared; else `None`."""
+    if None not in usages or not any(usages):
+        return None
+    stated.compare(ANSWERS, len(usages), len(usages) - usages.count(None))
+    return UNKNOWN
 
 
 def states_usage(message: JsonObject) -> bool:

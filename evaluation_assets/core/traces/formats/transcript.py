@@ -71,6 +71,7 @@ class Said:
     """One output of an agent: reasoning, message and calls.
 
     `to` is the agent that a message hands the work to, if the source names it. `stop_reason` is that of the model.
+    What `goes_on` is of the same answer as the output before it, which has the usage.
     """
 
     agent_id: str = UNNAMED
@@ -81,6 +82,7 @@ class Said:
     latency_ms: float | None = None
     usage: Usage | None = None
     stop_reason: str | None = None
+    goes_on: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,9 +177,9 @@ class Transcript:
         """The text and its turns.
 
         Raises:
-            UnusableRecord: nothing was said or done; `unless` says so of the source.
+            UnusableRecord: nobody said or did anything; `unless` says so of the source.
         """
-        if unless is not None and not self.steps_written:
+        if unless is not None and not self._length:
             raise UnusableRecord("no_trajectory_text", unless)
         return "".join(self._pieces), self._turns.finished()
 
@@ -283,11 +285,20 @@ def _server_in(name: str) -> str | None:
 
 
 def flags_of(
-    *, cut_off: bool, unanswered: bool, failed: bool = False, refused: bool = False, disputed: bool = False
+    *,
+    cut_off: bool,
+    unanswered: bool,
+    truncated: bool = False,
+    failed: bool = False,
+    refused: bool = False,
+    disputed: bool = False,
 ) -> tuple[str, ...]:
-    """Flags of a trajectory: stopped at a limit, refused, without an answer, failed with its environment, disputed."""
+    """Flags of a trajectory: stopped at a limit, its last reply cut off, refused, without an answer, failed with its
+    environment, disputed.
+    """
     flags = {
         "step_limit": cut_off,
+        "truncated": truncated,
         "refused": refused,
         "no_answer": unanswered,
         "failed": failed,

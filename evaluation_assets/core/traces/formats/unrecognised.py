@@ -3,6 +3,7 @@
 import json
 from collections.abc import Sequence
 
+from evaluation_assets.core.text.json_faults import json_fault
 from evaluation_assets.core.traces.formats.base import DropFile, Sample
 from evaluation_assets.core.traces.formats.program_logs import is_program_log
 
@@ -75,7 +76,7 @@ def _broken_json(source: str, text: str) -> str | None:
         return None
     if len(text) >= WHOLE and (problem.msg.startswith(_OPEN) or problem.pos >= len(text.rstrip()) - _WORD):
         return None  # the text is a truncated sample
-    return f"line {before + problem.lineno}, column {problem.colno}: {problem.msg}"
+    return f"line {before + problem.lineno}, column {problem.colno}: {json_fault(problem)}"
 
 
 WHOLE = 1 << 19

@@ -5,6 +5,7 @@ from typing import Any
 
 import orjson
 
+from evaluation_assets.core.text.exact_json import loads
 from evaluation_assets.core.text.python_source import literal
 from evaluation_assets.core.traces.formats.files.json_values import as_json
 from evaluation_assets.core.traces.trajectories.model import JsonObject, json_object
@@ -89,6 +90,6 @@ def decoded(value: Any) -> Any:
 def parsed(text: str) -> Any:
     """The JSON value that a text is; the text if it is none."""
     try:
-        return orjson.loads(text)
+        return loads(text)
     except orjson.JSONDecodeError:
         return text

@@ -26,6 +26,9 @@ _CACHE_WRITES = ("cache_write_tokens", "cacheWriteTokens", "cacheCreationTokens"
 _SHORT_INPUT, _SHORT_OUTPUT = ("input", "prompt", "in"), ("output", "completion", "out")
 COSTS = in_both_cases("cost", "total_cost", "cost_usd", "total_cost_usd")
 
+UNKNOWN = Usage()
+"""The usage of a run of which some answers lack theirs: the sum of the others is no total."""
+
 ESTIMATED = "is_estimate"
 """Field of a usage whose tokens its source only estimates, which an envelope sets."""
 
@@ -97,10 +100,16 @@ def usage_of(fields: Fields) -> Usage | None:
     of_bedrock = "cacheReadInputTokens" in fields or "cacheWriteInputTokens" in fields
     if given is None and written is None:  # a sum alone says nothing of either
         fields.stated.compare("token", stated or None, 0)
+    part = (cached or 0) + (to_cache or 0)
+    if "prompt_tokens" in fields and given is not None and is_beside and stated != given + part + (written or 0):
+        # LiteLLM adds what is read from a cache to the prompt, and in some versions what is written to it. Its total
+        # is the sum of prompt and completion.
+        given += 0 if part <= given else (to_cache or 0) if (cached or 0) <= given else part
+        part, stated = 0, None
     counts = settled(
         fields.stated,
         None if of_bedrock else stated,  # which leaves the cached tokens out
-        Count(given, (cached or 0) + (to_cache or 0), is_beside or (cached or 0) > (given or 0)),
+        Count(given, part, is_beside or part > (given or 0)),
         Count(written, reasoning or 0),
     )
     own = usage(*counts, fields.number(*COSTS), cached, within, for_an_hour)
@@ -194,11 +203,14 @@ def usage(
     cache_write_tokens: int | None = None,
     cache_write_1h_tokens: int | None = None,
 ) -> Usage | None:
-    """Build a usage. Negative figures are dropped, and a cost of 0 is unknown, since the source had no price."""
-    counts = [
-        count if count is not None and 0 <= count < _TOO_MANY else None
-        for count in (input_tokens, cached_tokens, cache_write_tokens, cache_write_1h_tokens, output_tokens)
-    ]
+    """Build a usage. Negative figures are dropped, and a cost of 0 is unknown, since the source had no price.
+
+    Of a usage with an impossible count nothing is known.
+    """
+    stated = (input_tokens, cached_tokens, cache_write_tokens, cache_write_1h_tokens, output_tokens)
+    if any(count is not None and count >= _TOO_MANY for count in stated):
+        return None
+    counts = [count if count is not None and count >= 0 else None for count in stated]
     counted = Usage(
         input_tokens=counts[0],
         cached_tokens=counts[1],
@@ -238,6 +250,8 @@ def at_list_price(used: Usage | None, model: str | None) -> Usage | None:
 
 def _tokens(fields: Fields, *keys: str) -> int | None:
     number = fields.whole(*keys)
-    if number is None and (strange := next((key for key in keys if key in fields), None)) is not None:
+    if number is not None and number >= _TOO_MANY:
+        fields.note_unknown(next(key for key in keys if key in fields))
+    elif number is None and (strange := next((key for key in keys if key in fields), None)) is not None:
         fields.note_unknown(strange)  # an unknown count is no count of 0
-    return number if number is not None and 0 <= number < _TOO_MANY else None
+    return number if number is not None and number >= 0 else None

@@ -6,6 +6,7 @@ from typing import Any
 
 import orjson
 
+from evaluation_assets.core.text.exact_json import loads
 from evaluation_assets.core.traces.trajectories.model import Step, ToolCall, Trajectory
 
 CallKey = tuple[str, str, str]
@@ -48,6 +49,6 @@ def _arguments(trajectory: Trajectory, call: ToolCall) -> object:
         return data
     raw = trajectory.piece(call.raw)
     try:
-        return orjson.loads(raw)
+        return loads(raw)
     except orjson.JSONDecodeError:
         return " ".join(raw.split())

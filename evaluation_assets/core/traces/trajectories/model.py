@@ -15,6 +15,7 @@ from typing import Any, Literal
 import msgspec
 import orjson
 
+from evaluation_assets.core.text.exact_json import loads
 from evaluation_assets.core.text.well_formed import well_formed_json
 
 JsonObject = dict[str, Any]
@@ -280,7 +281,7 @@ def json_document(text: str) -> JsonObject | list[Any] | None:
     if text.lstrip()[:1] not in ("{", "["):
         return None
     try:
-        return orjson.loads(text)
+        return loads(text)
     except orjson.JSONDecodeError:
         return None
 
@@ -297,7 +298,7 @@ def arguments_in(text: str) -> JsonObject | None:
         if not text.startswith('"'):
             break
         try:
-            text = orjson.loads(text)
+            text = loads(text)
         except orjson.JSONDecodeError:
             return None
     return json_object(text)

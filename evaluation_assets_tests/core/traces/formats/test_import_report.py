@@ -1,5 +1,6 @@
 """The import report says so when a reading loses calls, doubles them, or does not understand a part of a message."""
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -125,7 +126,7 @@ def test_a_call_that_stands_twice_in_a_trajectory_is_a_doubt(tmp_path: Path) -> 
 
 def test_calls_of_a_rejected_record_are_not_missing(tmp_path: Path) -> None:
     path = tmp_path / "d.jsonl"
-    nobody = {"messages": [{"role": "user", "content": "Hello", "tool_calls": [openai("9")[0]["tool_calls"][0]]}]}
+    nobody = {"messages": [{"role": "system", "content": "Hello", "tool_calls": [openai("9")[0]["tool_calls"][0]]}]}
     path.write_bytes(orjson.dumps(conversation(openai("1"))) + b"\n" + orjson.dumps(nobody))
     found = summary_of(path)
     assert (found.rejected, found.calls_not_read, found.sentence) == (1, 0, "partial: 1 record rejected")
@@ -250,6 +251,38 @@ def test_a_trial_that_ends_where_another_one_goes_on_is_no_doubt(tmp_path: Path)
     assert summary_of(path).trust == "complete"
 
 
+@pytest.mark.parametrize("names", [("a", "b"), (7, 8)])
+@pytest.mark.parametrize("field", ["session_id", "conversationId"])
+def test_a_run_that_ends_where_one_of_another_conversation_goes_on_is_no_doubt(
+    tmp_path: Path, field: str, names: tuple[Any, Any]
+) -> None:
+    whole = conversation(openai("1"), openai("2"))["messages"]
+    runs = [{"messages": whole[:end], field: name} for end, name in zip((3, 6), names, strict=True)]
+    path = tmp_path / "d.jsonl"
+    path.write_bytes(b"\n".join(map(orjson.dumps, runs)))
+    assert summary_of(path).repeated_beginnings == 0
+    path.write_bytes(b"\n".join(orjson.dumps({**run, field: names[0]}) for run in runs))
+    assert summary_of(path).repeated_beginnings == 1, "snapshots of one conversation"
+    path.write_bytes(b"\n".join(map(orjson.dumps, [runs[0], {"messages": whole}])))
+    assert summary_of(path).repeated_beginnings == 1, "the other one may be any"
+
+
+def test_a_trace_that_ends_where_another_one_goes_on_is_no_doubt(tmp_path: Path) -> None:
+    def span(trace: str, end: int) -> dict[str, Any]:
+        messages = whole[:end]
+        parts = {"gen_ai.input.messages": messages[:-1], "gen_ai.output.messages": messages[-1:]}
+        attributes = [{"key": key, "value": {"stringValue": json.dumps(value)}} for key, value in parts.items()]
+        attributes.append({"key": "gen_ai.operation.name", "value": {"stringValue": "chat"}})
+        return {"traceId": trace * 32, "spanId": f"{trace * 15}{end}", "name": "chat", "attributes": attributes}
+
+    whole = conversation(openai("1"), openai("2"))["messages"]
+    spans = [span("a", 2), span("b", 2), span("b", 4)]
+    path = tmp_path / "d.json"
+    path.write_bytes(orjson.dumps({"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]}))
+    summary = summary_of(path)
+    assert (summary.trajectories, summary.repeated_beginnings) == (2, 0)
+
+
 def test_equal_trials_of_a_task_are_no_doubt(tmp_path: Path) -> None:
     path = tmp_path / "d.jsonl"
     path.write_bytes(b"\n".join([orjson.dumps(conversation(openai("1")))] * 3))
@@ -354,3 +387,12 @@ def test_examples_beside_a_chat_are_no_calls_that_were_missed(tmp_path: Path, na
 def test_fields_that_tell_of_calls_are_doubted_where_no_call_was_read(tmp_path: Path, field: str, trust: str) -> None:
     messages = [{"role": "user", "content": "Is it paid?"}, {"role": "assistant", "content": "Yes.", field: "look_up"}]
     assert summary_of(written(tmp_path, {"messages": messages})).trust == trust
+
+
+def test_prompts_alone_are_runs_and_that_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "d.jsonl"
+    prompt = {"messages": [{"role": "user", "content": "Hello"}]}
+    path.write_bytes(b"\n".join(orjson.dumps({**prompt, "id": number}) for number in range(2)))
+    assert summary_of(path).sentence == "partial: 2 runs in which no agent acted, without an outcome"
+    path.write_bytes(orjson.dumps({**prompt, "success": False}))
+    assert summary_of(path).trust == "complete"

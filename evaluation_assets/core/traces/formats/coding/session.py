@@ -58,6 +58,7 @@ class CodingSession:
     outcome: str | None = None
     error: str | None = None
     stopped: bool = False
+    truncated: bool = False
     compactions: int = 0
     interruptions: int = 0
     spent: Usage | None = None
@@ -144,7 +145,7 @@ class CodingSession:
         agents: dict[str, Agent] = {}
         self._confirm(unmapped)
         text, turns = written(_Writer(agents).events(self, self.agent.id, None))
-        if not any(turn.interactions for turn in turns):
+        if not turns:
             raise UnusableRecord("no_trajectory_text", "no record has an agent message or a tool call")
         task = next((turn.user_message for turn in turns if turn.user_message), "")
         task_id = task_id_of(None, task, text)
@@ -167,7 +168,12 @@ class CodingSession:
             started_at=times[0] if times else None,
             duration_s=elapsed_s(times[0], times[-1]) if len(times) > 1 else None,
             usage=self.usage(),
-            flags=flags_of(cut_off=self.stopped, unanswered=unanswered, failed=self.error is not None),
+            flags=flags_of(
+                cut_off=self.stopped,
+                truncated=self.truncated,
+                unanswered=unanswered,
+                failed=self.error is not None,
+            ),
             extra={name: value for name, value in about.items() if value},
         )
 

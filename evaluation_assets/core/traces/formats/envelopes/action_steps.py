@@ -14,6 +14,7 @@ from itertools import pairwise
 from typing import Any
 
 from evaluation_assets.core.traces.formats.base import UnusableRecord
+from evaluation_assets.core.traces.formats.context import context_of
 from evaluation_assets.core.traces.formats.conversation import run_of
 from evaluation_assets.core.traces.formats.envelopes.asked import answers_in, asked_at_start, asked_in
 from evaluation_assets.core.traces.formats.envelopes.envelope import (
@@ -51,6 +52,7 @@ from evaluation_assets.core.traces.formats.messages.typed_events import (
 from evaluation_assets.core.traces.formats.run_usage import states_usage
 from evaluation_assets.core.traces.formats.stated import ANSWERS
 from evaluation_assets.core.traces.formats.transcript import as_text
+from evaluation_assets.core.traces.formats.unmapped_fields import Fields
 from evaluation_assets.core.traces.formats.untyped import at, first_text, list_in, object_in, objects_in
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
@@ -81,7 +83,8 @@ _SAID = (
 )  # fmt: skip
 _RENAMED = {
     "expectedOutput": "expected_output", "reference": "expected_output", "completion_time": "duration_s",
-    "completionTime": "duration_s", "duration_seconds": "duration_s", "tool_definitions": "tools",
+    "completionTime": "duration_s", "duration_seconds": "duration_s", "latency_ms": "duration_ms",
+    "tool_definitions": "tools",
 }  # fmt: skip
 _WORDS = ("message", "content", "text", "llm_output", "llm_response", "model_output")
 _AGENTS = ("agent_name", "agent")
@@ -113,7 +116,17 @@ _OFFERED = ("parameters", "input_schema", "inputSchema")
 
 
 def _holds(data: Any) -> bool:
-    return _list_of(with_steps(with_exchanges(object_in(data)))) is not None or _is_exchange_with_calls(data)
+    return (
+        _list_of(with_steps(with_exchanges(object_in(data)))) is not None
+        or _is_exchange_with_calls(data)
+        or _did_nothing(object_in(data))
+    )
+
+
+def _did_nothing(data: JsonObject) -> bool:
+    """Whether a record is a run with an outcome in which the agent made no step."""
+    is_empty = any(data.get(name) == [] for name in _LISTS) and asked_in(data) is not None
+    return is_empty and context_of(Fields(data)).success is not None
 
 
 def _list_of(data: JsonObject) -> str | None:
@@ -272,7 +285,7 @@ def _conversations(data: JsonObject) -> Iterator[Chat]:
     answers = answers_in(data)
     asked, answered = asked_in(data), next(iter(answers), None)
     agent = first_text(data, *_AGENTS)
-    steps = _with_results(list(objects_in(data[name or ""])))
+    steps = _with_results(list(objects_in(data.get(name or ""))))
     if name in _CALLS and any(key in data for key in _BESIDE):
         steps, data = _answered(steps, data), without(data, *_BESIDE)
     has_events = are_events(steps, is_asked=asked is not None)
@@ -355,19 +368,9 @@ def _messages(step: JsonObject, place: str, agent: str | None) -> Iterator[JsonO
     arguments = (call["arguments"] for call in calls if isinstance(call["arguments"], dict))
     given = [key for given in arguments for key in given if step.get(key) == given[key]]
     read = (
-        *given,
-        *CALLS,
-        *CODE,
-        *THOUGHTS,
-        *_WORDS,
-        *TOOLS,
-        *ARGUMENTS,
-        *RESULTS,
-        *_CALLS,
-        *_OUTCOMES,
-        *_AGENTS,
+        *given, *CALLS, *CODE, *THOUGHTS, *_WORDS, *TOOLS, *ARGUMENTS, *RESULTS, *_CALLS, *_OUTCOMES, *_AGENTS,
         *_NUMBERS,
-    )
+    )  # fmt: skip
     step = {
         key: value for key, value in step.items() if key not in _BESIDE or not calls or not any(map(_has_result, calls))
     }

@@ -16,7 +16,9 @@ from evaluation_assets.core.traces.formats.files.samples import own_files
 from evaluation_assets.core.traces.formats.isolation import attempted, usable
 from evaluation_assets.core.traces.formats.messages.chat import role_of
 from evaluation_assets.core.traces.formats.readers.openai_messages import trajectory_of
-from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
+from evaluation_assets.core.traces.formats.run_usage import cost_in_record, usage_in_record, with_cost
+from evaluation_assets.core.traces.formats.stated import ANSWERS
+from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.traces.formats.untyped import object_in, without_none
 from evaluation_assets.core.traces.trajectories.identity import recorded_id, within
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Trajectory
@@ -128,7 +130,11 @@ class Envelope:
             unmapped.stated.compare(what, stated, read)
         for what, times in chat.rewound.items():
             unmapped.note("rewound", what, times)
-        return replace(trajectory_of(unmapped, [data], known, by_turn=self.by_turn), format=self.name)
+        run = trajectory_of(unmapped, [data], known, by_turn=self.by_turn)
+        answers, counted = chat.stated.get(ANSWERS, (0, 0))
+        is_partial = answers > counted and usage_in_record(Fields(data), is_counted=True) is None
+        used = with_cost(None, cost_in_record(Fields(data))) if is_partial else run.usage
+        return replace(run, usage=used, format=self.name)
 
 
 def _named(source: str) -> str:

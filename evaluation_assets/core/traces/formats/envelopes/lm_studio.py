@@ -18,7 +18,7 @@ _PLACE = (
     "plugins", "pluginConfigs", "disabledPluginTools", "looseFiles", "userLastMessagedAt", "assistantLastMessagedAt",
 )  # fmt: skip
 _SYSTEM = "llm.prediction.systemPrompt"
-_LIMITS = ("maxPredictedTokensReached", "contextLengthReached")
+_LIMITS = {"maxPredictedTokensReached": "length", "contextLengthReached": "context_length_exceeded"}
 _FAILED = ("toolCallFailed", "toolCallDenied", "toolCallGenerationFailed")
 _SHOWN = ("toolStatus", "debugInfoBlock", "status")
 """Steps that show the user what the application does."""
@@ -92,7 +92,7 @@ def _messages(version: JsonObject) -> Iterator[JsonObject]:
         usage={"input_tokens": sum(filter(None, given)), "output_tokens": sum(filter(None, written))}
         if is_counted
         else None,
-        finish_reason="length" if stopped in _LIMITS else None,
+        finish_reason=_LIMITS.get(stopped or ""),
     )
 
 

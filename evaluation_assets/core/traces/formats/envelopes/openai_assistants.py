@@ -8,7 +8,7 @@ A list begins with the newest. A step that made a message names it; without the 
 from collections.abc import Iterator
 from typing import Any
 
-from evaluation_assets.core.traces.formats.endings import is_limit
+from evaluation_assets.core.traces.formats.endings import is_truncation
 from evaluation_assets.core.traces.formats.envelopes.envelope import PARTS, Chat, Envelope, plain_message, without
 from evaluation_assets.core.traces.formats.transcript import as_text, one_line
 from evaluation_assets.core.traces.formats.untyped import as_number, at, first_text, list_in, object_in, objects_in
@@ -68,7 +68,7 @@ def _conversations(data: JsonObject) -> Iterator[Chat]:
             "stop_reason": reason,
             "messages": told,
         },
-        one_line(error) if error is not None and not is_limit(reason) else None,
+        one_line(error) if error is not None and not is_truncation(reason) else None,
         stated={"message": (len(made), len(made & messages.keys())), "page": (1 + more, 1)},
     )
 

@@ -8,6 +8,7 @@ from typing import IO, Any
 import ijson
 import orjson
 
+from evaluation_assets.core.text.exact_json import integer, loads
 from evaluation_assets.core.text.python_source import literal
 from evaluation_assets.core.text.well_formed import well_formed_json
 from evaluation_assets.core.traces.formats.files.unpacking import LARGEST_RECORD, Metered
@@ -30,10 +31,10 @@ def loaded(line: bytes) -> Any:
         ValueError: the text is not JSON, or is nested too deeply.
     """
     try:
-        return orjson.loads(line)
+        return loads(line)
     except orjson.JSONDecodeError:
         try:
-            return orjson.loads(orjson.dumps(well_formed_json(json.loads(line, parse_int=whole_number))))
+            return orjson.loads(orjson.dumps(well_formed_json(json.loads(line, parse_int=integer))))
         except (TypeError, RecursionError) as problem:  # TypeError: nested too deeply for orjson
             raise ValueError(str(problem)) from problem
 
@@ -46,7 +47,7 @@ def documents(content: bytes) -> list[Any]:
         RecursionError: it is nested too deeply.
     """
     text = content.decode(json.detect_encoding(content), "surrogatepass")
-    decoder, values, place = json.JSONDecoder(parse_int=whole_number), [], _after_blanks(text, 0)
+    decoder, values, place = json.JSONDecoder(parse_int=integer), [], _after_blanks(text, 0)
     while place < len(text) or not values:
         value, end = decoder.raw_decode(text, place)
         values.append(value)
@@ -57,12 +58,6 @@ def documents(content: bytes) -> list[Any]:
 def _after_blanks(text: str, place: int) -> int:
     blanks = _BLANKS.match(text, place)
     return place if blanks is None else blanks.end()
-
-
-def whole_number(digits: str) -> int | float:
-    """Read integers beyond 64 bits as floats, as for JSON Lines."""
-    number = int(digits) if len(digits) < 20 else 1 << 64
-    return number if -(1 << 63) <= number < 1 << 63 else float(digits)
 
 
 def as_json(value: Any) -> Any:

@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from upath import UPath
 
+from evaluation_assets.core.text.exact_json import loads
 from evaluation_assets.core.traces.formats.base import SHOWN, DropFile, Record, Rejection
 from evaluation_assets.core.traces.formats.files.json_values import (
     Oversized,
@@ -174,7 +175,7 @@ def read_value(path: UPath, source: str, prefix: str) -> Any:
 def record_of(raw: bytes, source: str, number: int) -> Record | Rejection:
     """Parse bytes as a record; a rejection if they are not JSON."""
     try:
-        return Record(source, number, orjson.loads(raw), raw)
+        return Record(source, number, loads(raw), raw)
     except orjson.JSONDecodeError as problem:
         return reread(source, number, raw, problem)
 
@@ -201,7 +202,7 @@ def _is_document(stream: io.BufferedReader, path: UPath) -> bool:
 
 
 def _lines(stream: io.BufferedReader, source: str) -> Iterator[Record | Rejection]:
-    loads, number, start = orjson.loads, 0, offset_in(stream)
+    number, start = 0, offset_in(stream)
     framed = is_framed(stream.peek(1 << 16))
     known = start is not None and not framed
     end = start or 0
@@ -249,7 +250,7 @@ def parquet_rows(path: UPath, source: str) -> Iterator[Record]:
             for row in batch.to_pylist():
                 number += 1
                 line = orjson.dumps({key: _messages_in(key, value) for key, value in row.items()}, default=str)
-                yield Record(source, number, orjson.loads(line), line)
+                yield Record(source, number, loads(line), line)
 
 
 def _messages_in(column: str, value: Any) -> Any:
@@ -257,7 +258,7 @@ def _messages_in(column: str, value: Any) -> Any:
     if column not in _MESSAGES or not isinstance(value, str) or not value.lstrip().startswith("["):
         return value
     try:
-        parsed = orjson.loads(value)
+        parsed = loads(value)
     except orjson.JSONDecodeError:
         return value
     return parsed if isinstance(parsed, list) and any(isinstance(item, dict) for item in parsed) else value

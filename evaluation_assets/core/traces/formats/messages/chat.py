@@ -35,6 +35,8 @@ ROLES = {
 
 GUESSED = "speaker_is_guessed"
 """Field of a message whose speaker may be no agent."""
+GOES_ON = "answer_goes_on"
+"""Field of a message that is a part of the answer in the message before it."""
 _LATENCIES = ("latency_ms", "duration_ms", "latencyMs", "durationMs")
 _FAILED = ("error", "failed", "failure", "incomplete", "timeout")
 _EXITS = ("exit_code", "exitCode", "returncode", "return_code")
@@ -208,6 +210,7 @@ def said_of(
         latency_ms=message.amount(*_LATENCIES) if latency_ms is None else latency_ms,
         usage=usage or own_usage,
         stop_reason=message.text("finish_reason") or ("refusal" if refusal else None),
+        goes_on=message.flag(GOES_ON) is True,
     )
     return said if said.thought or said.message or said.calls or said.usage else None
 

@@ -14,6 +14,7 @@ from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejecti
 from evaluation_assets.core.traces.formats.context import NOTHING_KNOWN, Context, context_of, ended_by, merged
 from evaluation_assets.core.traces.formats.conversation import (
     Conversation,
+    answered_in,
     confirm_requests,
     confirmed,
     each_conversation,
@@ -116,12 +117,14 @@ class MessageShape:
             holder, messages = _objects_at(fields, paths)
             answering, answers = _objects_at(fields, self.answers_at)
             spoken = [*messages, *answers]
-            if not spoken:
+            stated = context_of(fields)
+            if not spoken and stated.success is None:
                 wanted = ", ".join(".".join(path) for path in self.messages_at)
                 raise UnusableRecord("no_trajectory_text", f"the record has no list of messages in {wanted}")
             usages, whole = self._usages(unmapped, records), self._usage_in(fields)
             roles = ["assistant" if message.text("role") == "model" else message.text("role") for message in messages]
-            confirm_requests(unmapped.stated, roles, usages)
+            answered = answered_in(records, lambda data: bool(self._answers(data)), self._messages)
+            lacking = confirm_requests(unmapped.stated, roles, usages, answered)
             spoken, left = self._parted(unmapped, spoken)
             events = tuple(self.events(spoken, usages))
             counted = total(event.usage for event in events if isinstance(event, Said))
@@ -131,14 +134,14 @@ class MessageShape:
                 events=events,
                 system=self.system(holder, spoken),
                 tools=self.tools(holder),
-                usage=None if usages else whole,
+                usage=lacking if usages else whole,
             )
             reasons = [_object_at(fields, path).text(path[-1]) for path in self.stopped_at]
             context = merged(
-                context_of(fields),
-                *map(ended_by, (*reasons, self.stopped(spoken[-1]))),
+                stated,
+                *map(ended_by, (*reasons, *map(self.stopped, spoken[-1:]))),
                 *(context_of(other) for other in (holder, answering) if other is not fields),
-                Context(model=self.model(fields, spoken), failure=self.failed(spoken[-1])),
+                Context(model=self.model(fields, spoken), failure=next(map(self.failed, spoken[-1:]), None)),
                 self.ended(fields, conversation.events),
             )
             conversation = confirmed(unmapped, conversation, each_counted=self.each_counted and not usages)
@@ -165,7 +168,7 @@ class MessageShape:
         unmapped.note("rewound", "call", sum(len(said.calls) for said in left))
         those = set(map(id, gone))
         kept = [message for message in spoken if id(message) not in those]
-        if not kept:
+        if spoken and not kept:
             raise UnusableRecord("no_trajectory_text", "the user took all messages back")
         return kept, left
 

@@ -12,7 +12,7 @@ from itertools import pairwise, zip_longest
 from typing import Any
 
 from evaluation_assets.core.traces.formats.messages.bare_calls import bare_calls
-from evaluation_assets.core.traces.formats.messages.chat import role_of
+from evaluation_assets.core.traces.formats.messages.chat import GOES_ON, role_of
 from evaluation_assets.core.traces.formats.messages.contents import split_thought
 from evaluation_assets.core.traces.formats.messages.elements import elements_in
 from evaluation_assets.core.traces.formats.messages.function_elements import text_of
@@ -86,7 +86,8 @@ def with_actions(messages: Sequence[Any]) -> list[Any] | None:
         pieces = _pieces(said) if role == "assistant" else []
         if pieces and any("tool_calls" in each or is_observed for each in pieces):
             rest = {key: value for key, value in message.items() if key not in _TEXTS}
-            messages_with_actions += [{**more, **piece} for piece, more in zip_longest(pieces, [rest], fillvalue={})]
+            more = {GOES_ON: True}
+            messages_with_actions += [{**each, **piece} for piece, each in zip_longest(pieces, [rest], fillvalue=more)]
             is_observed = is_observed or any(each["role"] == "tool" for each in pieces)
         elif is_waiting and role == "user" and (are_told or _OBSERVED.match(said) is not None):
             messages_with_actions.append({"role": "tool", "content": _OBSERVED.sub("", said, count=1).strip()})

@@ -15,6 +15,7 @@ from evaluation_assets.core.traces.formats.context import Context, context_of, e
 from evaluation_assets.core.traces.formats.conversation import (
     Conversation,
     Gathered,
+    answered_in,
     confirm_requests,
     confirmed,
     each_conversation,
@@ -118,18 +119,19 @@ def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any]) -> Trajector
         response = _response_of(fields)
         messages = request.objects("messages")
         answer = [response] if response is not None else []
-        if not messages and not answer:
-            raise UnusableRecord("no_trajectory_text", "'messages' is not a list of messages, and there is no response")
         context = context_of(fields)
+        if not messages and not answer and context.success is None:
+            raise UnusableRecord("no_trajectory_text", "'messages' is not a list of messages, and there is no response")
         if request is not fields:
             context = merged(context, context_of(request))
         model = request.text("model") or fields.text("model")
         if response is not None:
             model = response.text("model") or model
             response.set_aside("id", "stop_sequence", "usage", "container", "context_management", "stop_details")
-        logged = (data for data in records if _is_response(data) or not _is_message(data))
-        usages = usages_by_answer(unmapped, logged, _used_in, lambda data: _request_in(data).get("messages"))
-        confirm_requests(unmapped.stated, [message.text("role") for message in messages], usages)
+        logged = [data for data in records if _is_response(data) or not _is_message(data)]
+        usages = usages_by_answer(unmapped, logged, _used_in, _messages_in)
+        answered = answered_in(logged, lambda data: bool(at(_response_in(data), "content")), _messages_in)
+        lacking = confirm_requests(unmapped.stated, [message.text("role") for message in messages], usages, answered)
         events = tuple(_events([*messages, *answer], usages))
         counted = total(event.usage for event in events if isinstance(event, Said))
         conversation = Conversation(
@@ -137,10 +139,10 @@ def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any]) -> Trajector
             system=_system_in(request, messages),
             tools=tools_of(request, "tools"),
             has_other_tools=has_hosted_tools(request),
-            usage=usage_in_record(fields, is_counted=counted is not None) if response is not fields else None,
+            usage=lacking if response is fields else usage_in_record(fields, is_counted=counted is not None) or lacking,
         )
         request.set_aside("stream", "betas", "anthropic_version", "service_tier", "context_management")
-        context = merged(context, ended_by([*messages, *answer][-1].text("stop_reason")))
+        context = merged(context, *(ended_by(last.text("stop_reason")) for last in [*messages, *answer][-1:]))
         context = merged(context, Context(model=model))
         conversation = confirmed(unmapped, conversation, each_counted=not usages)
         if response is not fields and not usages:
@@ -297,6 +299,10 @@ def _request_in(data: dict[str, Any]) -> dict[str, Any]:
     if isinstance(data.get("messages"), list):
         return data
     return next((request for key in ("request", "body", "params") if isinstance(request := data.get(key), dict)), {})
+
+
+def _messages_in(data: dict[str, Any]) -> Any:
+    return _request_in(data).get("messages")
 
 
 def _request_of(data: Any) -> Any:

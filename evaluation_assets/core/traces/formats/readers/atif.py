@@ -32,6 +32,7 @@ from evaluation_assets.core.traces.formats.harbor_trials import Trial, Trials
 from evaluation_assets.core.traces.formats.isolation import usable
 from evaluation_assets.core.traces.formats.messages.tool_definitions import tools_of
 from evaluation_assets.core.traces.formats.messages.written_calls import instruction_in, typed_in
+from evaluation_assets.core.traces.formats.run_usage import lacking
 from evaluation_assets.core.traces.formats.stated import OUTCOME
 from evaluation_assets.core.traces.formats.times import elapsed_s
 from evaluation_assets.core.traces.formats.transcript import (
@@ -49,7 +50,7 @@ from evaluation_assets.core.traces.formats.transcript import (
 )
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.traces.formats.untyped import listed
-from evaluation_assets.core.traces.formats.usage import confirm
+from evaluation_assets.core.traces.formats.usage import UNKNOWN, confirm
 from evaluation_assets.core.traces.trajectories.identity import task_id_of
 from evaluation_assets.core.traces.trajectories.model import Agent, JsonObject, Trajectory, Usage
 
@@ -121,7 +122,7 @@ def _trajectory_of(documents: Documents, trial: Trial | None, unmapped: Unmapped
     reading = _Reading(documents, unmapped, seen={(record.source, record.line)})
     root: JsonObject = {}
     text, turns = written(_events(_Part(data, record.source), reading, root))
-    if not any(turn.interactions for turn in turns):
+    if not turns:
         raise UnusableRecord("no_trajectory_text", "no agent step has a message, a tool call or an observation")
     prompt = next((turn.user_message for turn in turns if turn.user_message), "")
     task = root.pop("task") or instruction_in(prompt) or prompt
@@ -147,7 +148,7 @@ def _trajectory_of(documents: Documents, trial: Trial | None, unmapped: Unmapped
         success=verified.success if success is None else success,
         started_at=reading.times[0] if reading.times else None,
         duration_s=elapsed_s(reading.times[0], reading.times[-1]) if len(reading.times) > 1 else None,
-        usage=used or verified.used,
+        usage=verified.used if used is None or used.input_tokens is None is used.cost_usd else used,
         flags=flags_of(
             cut_off=verified.is_cut_off,
             unanswered=not answer and len(turns) == 1,
@@ -177,7 +178,7 @@ def _events(part: _Part, reading: _Reading, root: JsonObject | None = None) -> I
             root["success"] = next((outcome for outcome in outcomes if outcome is not None), None)
             ids = (("version", version), ("session_id", session), ("trajectory_id", name))
             root |= {key: value for key, value in ids if value is not None}
-        counted = len(reading.usages)
+        counted, is_alone = len(reading.usages), part.depth == 0 and not part.children
         is_leading = True
         steps = fields.objects("steps")
         for step in steps:
@@ -185,8 +186,13 @@ def _events(part: _Part, reading: _Reading, root: JsonObject | None = None) -> I
             yield from _step(step, part, reading, is_leading=is_leading)
         for name in list(part.children):  # not referenced by any step
             yield from _sub_agent(part.children.pop(name), part, "", reading)
-        metrics, own = fields.object("final_metrics"), total(part.usages)
+        metrics = fields.object("final_metrics")
         own_total = final_usage(metrics)
+        # Writers leave the total out of a document with sub-agents whose steps have their usage.
+        is_summed = own_total is None and is_alone
+        own = total(part.usages)
+        if is_summed and lacking(reading.unmapped.stated, part.usages) is not None:
+            own = total(used or UNKNOWN for used in part.usages)
         confirm(reading.unmapped.stated, own_total, at_least(own_total, own))  # a total may include what no step has
         stated = reading.unmapped.stated
         stated.compare("step", metrics.whole("total_steps"), len(steps))

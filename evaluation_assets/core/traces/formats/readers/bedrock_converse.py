@@ -179,5 +179,6 @@ _SHAPE = MessageShape(
     usage_at=tuple((*path, "usage") for path in _RESPONSES),
     stopped_at=tuple((*path, "stopReason") for path in _RESPONSES),
     model=_model,
+    each_counted=True,
 )
 detect = _SHAPE.detects

@@ -213,6 +213,7 @@ class _Session:
             ),
             flags=flags_of(
                 cut_off=self._lines.stopped or ended.cut_off,
+                truncated=ended.truncated,
                 refused=ended.refused,
                 unanswered=answer is None and len(turns) == 1,
                 failed=failure is not None,

@@ -171,5 +171,6 @@ _SHAPE = MessageShape(
     model=_model,
     usage=usage_of_gemini,
     continues=_continues,
+    each_counted=True,
 )
 detect, read = _SHAPE.detects, _SHAPE.read

@@ -5,7 +5,7 @@ the results of evaluations.
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from evaluation_assets.core.traces.formats.endings import is_limit, is_refusal
+from evaluation_assets.core.traces.formats.endings import is_limit, is_refusal, is_truncation
 from evaluation_assets.core.traces.formats.messages.adk_evals import sessions_in
 from evaluation_assets.core.traces.formats.messages.gemini_contents import Pairs, merged, pieces_of, usage_of_gemini
 from evaluation_assets.core.traces.formats.messages.lists import MessageShape, first_text_of
@@ -54,6 +54,7 @@ def _events(events: Sequence[Fields], _: Mapping[int, Usage]) -> Iterator[Event]
             yield from user_events(pieces)
         else:
             problem = _problem(event)
+            problem = None if is_truncation(_stopped(event)) else problem  # what it said is the answer so far
             used = usage_of_gemini(event.object("usageMetadata", "usage_metadata"))
             yield from agent_events([*pieces, *([f"[{problem}]"] if problem else [])], author, used)
 
@@ -111,7 +112,7 @@ def _stopped(event: Fields) -> str | None:
 def _failed(event: Fields) -> str | None:
     """What went wrong, unless it is a limit or a refusal of the model."""
     reason = _stopped(event)
-    return None if is_limit(reason) or is_refusal(reason) else one_line(_problem(event))
+    return None if any(ended(reason) for ended in (is_limit, is_truncation, is_refusal)) else one_line(_problem(event))
 
 
 _SHAPE = MessageShape(

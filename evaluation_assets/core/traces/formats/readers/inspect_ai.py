@@ -22,6 +22,7 @@ from evaluation_assets.core.traces.formats.base import (
     UnusableRecord,
 )
 from evaluation_assets.core.traces.formats.context import success_of
+from evaluation_assets.core.traces.formats.endings import is_truncation
 from evaluation_assets.core.traces.formats.files.archives import read_member
 from evaluation_assets.core.traces.formats.files.records import read_items, read_value, record_of, too_large
 from evaluation_assets.core.traces.formats.files.samples import sample_of
@@ -49,8 +50,8 @@ from evaluation_assets.core.traces.formats.transcript import (
     written,
 )
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields, ignore_rest
-from evaluation_assets.core.traces.formats.untyped import at, listed, object_in, without_none
-from evaluation_assets.core.traces.trajectories.identity import task_id_of, within
+from evaluation_assets.core.traces.formats.untyped import at, listed, object_in, objects_in, without_none
+from evaluation_assets.core.traces.trajectories.identity import digest, task_id_of, within
 from evaluation_assets.core.traces.trajectories.model import Agent, JsonObject, Tool, Trajectory, Turn, Usage
 
 NAME = "inspect_ai"
@@ -71,11 +72,11 @@ def detect(sample: Sample) -> bool:
 
 
 def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
-    """Yield one trajectory or rejection per sample of each log."""
-    return each_own_file(files, detect, NAME, partial(_samples_in, unmapped))
+    """Yield one trajectory or rejection per sample of each log. A log may be there as `.eval` and as `.json`."""
+    return each_own_file(files, detect, NAME, partial(_samples_in, unmapped, set()))
 
 
-def _samples_in(unmapped: UnmappedFields, file: DropFile) -> Iterator[Trajectory | Rejection]:
+def _samples_in(unmapped: UnmappedFields, read_before: set[str], file: DropFile) -> Iterator[Trajectory | Rejection]:
     samples = _archived(file) if sample_of(file).members else _listed(file)
     read = ReadSamples()
     about: JsonObject = {}
@@ -83,12 +84,25 @@ def _samples_in(unmapped: UnmappedFields, file: DropFile) -> Iterator[Trajectory
         read.add(record.data if isinstance(record, Record) else None)
         if isinstance(record, Rejection):
             yield record
-        else:
-            yield usable(record, lambda record, log=about: _trajectory_of(record, log, unmapped), is_whole=True)
+            continue
+        item = usable(record, lambda record, log=about: _trajectory_of(record, log, unmapped), is_whole=True)
+        name = None if isinstance(item, Rejection) else _identity(item)
+        if name in read_before:
+            unmapped.note("repeated_record", "samples")
+            continue
+        read_before.update([] if name is None else [name])
+        yield item
     if read.samples:
         confirm_log(about, read, unmapped)
     else:
         yield Rejection(file.source, 1, "no_trajectory_text", "the log has no samples", "")
+
+
+def _identity(run: Trajectory) -> str | None:
+    """What only copies of one sample have in common, if its log says which run it is of."""
+    about = {**run.extra, "sample_uuid": None, "status": None}
+    names = [type(run.task_id).__name__, run.task_id, str(run.trial), run.text, as_text(run.labels), as_text(about)]
+    return digest(*names) if "run_id" in run.extra else None
 
 
 def _archived(file: DropFile) -> Iterator[tuple[JsonObject, Record | Rejection]]:
@@ -173,10 +187,14 @@ def _trajectory_of(record: Record, log: JsonObject, unmapped: UnmappedFields) ->
             tools = tuple(asked.tools.values()) or None
             agents = [Agent(id="agent", description=described, model=model, tools=tools)]
         error = sample.object("error").text("message")
-        if not any(turn.interactions for turn in turns) and (error is None or not text.strip()):
-            raise UnusableRecord("no_trajectory_text", "the sample has no model message")
-        answer, final = _answer(output, resolved, text, turns)
         scores = _scores(sample)
+        success = _success(scores.get("scores", {}))
+        if not turns and task.strip() and success is not None:
+            text, turns = written([Asked(text=task)])
+        if not turns:
+            raise UnusableRecord("no_trajectory_text", "the sample has no model message")
+        truncated = any(is_truncation(choice.get("stop_reason")) for choice in objects_in(output.peek("choices")))
+        answer, final = _answer(output, resolved, text, turns)
         limit = sample.object("limit").text("type")
         name, task_name = sample.recorded_id("id"), about.text("task")
         task_id = task_id_of(within(task_name, name), task, text)
@@ -206,11 +224,16 @@ def _trajectory_of(record: Record, log: JsonObject, unmapped: UnmappedFields) ->
             agents=tuple(agents),
             final_answer=answer,
             reference_answer=_target(sample),
-            success=_success(scores.get("scores", {})),
+            success=success,
             started_at=sample.text("started_at") or asked.started_at,
             duration_s=sample.amount("total_time"),
             usage=total((_usage_of(turns, None if asked.is_cached else final, counted), *failed.usages)),
-            flags=flags_of(cut_off=limit is not None, unanswered=answer is None, failed=error is not None),
+            flags=flags_of(
+                cut_off=limit is not None,
+                truncated=truncated,
+                unanswered=answer is None,
+                failed=error is not None,
+            ),
             labels=scores,
             extra=without_none(own),
         )

@@ -11,7 +11,7 @@ from evaluation_assets.core.traces.formats.spans.spool import SpanSpool
 from evaluation_assets.core.traces.formats.spans.transcripts import each_trace
 from evaluation_assets.core.traces.formats.spans.tree import Event, Span
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
-from evaluation_assets.core.traces.formats.untyped import at, object_in, objects_in
+from evaluation_assets.core.traces.formats.untyped import at, list_in, object_in, objects_in
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Trajectory
 
 NAME = "jaeger"
@@ -45,7 +45,7 @@ def _keep(unmapped: UnmappedFields, spool: SpanSpool, record: Record) -> None:
         spool.add(span, record.source, record.line)
 
 
-def _span(fields: Fields, trace_id: str, services: dict[str, str], unmapped: UnmappedFields) -> Span | None:
+def _span(fields: Fields, trace_id: str, services: dict[str, tuple[str, str]], unmapped: UnmappedFields) -> Span | None:
     name = fields.name("spanID")
     if name is None:
         unmapped.count("spans[] (without an id)")
@@ -65,6 +65,7 @@ def _span(fields: Fields, trace_id: str, services: dict[str, str], unmapped: Unm
         log.set_aside("timestamp")
         attributes = _tags(log.items("fields"))
         events.append(Event(name=str(attributes.pop("event", "")), attributes=attributes))
+    service, version = services.get(fields.text("processID") or "", ("", ""))
     failed = tags.get("otel.status_code") == "ERROR" or tags.get("error") in (True, "true")
     told = next((event.attributes.get("exception.message") for event in events if event.name == "exception"), None)
     error = next((str(text) for text in (told, tags.get("otel.status_description")) if text), "error")
@@ -74,7 +75,8 @@ def _span(fields: Fields, trace_id: str, services: dict[str, str], unmapped: Unm
         parent_id=parent,
         name=fields.text("operationName") or "",
         scope=str(tags.pop("otel.scope.name", "")),
-        service=services.get(fields.text("processID") or "", ""),
+        service=service,
+        service_version=version,
         start_s=None if start is None else start / 1e6,
         duration_ms=None if duration is None else duration / 1000,
         error=error if failed else None,
@@ -87,9 +89,15 @@ def _tags(items: list[Any]) -> JsonObject:
     return {item["key"]: item.get("value") for item in objects_in(items) if isinstance(item.get("key"), str)}
 
 
-def _services(processes: Any) -> dict[str, str]:
-    names = {key: at(process, "serviceName") for key, process in object_in(processes).items()}
-    return {key: str(name) for key, name in names.items() if name}
+def _services(processes: Any) -> dict[str, tuple[str, str]]:
+    """The name and version of each program."""
+    return {
+        key: (
+            str(at(process, "serviceName") or ""),
+            str(_tags(list_in(at(process, "tags"))).get("service.version", "")),
+        )
+        for key, process in object_in(processes).items()
+    }
 
 
 def _is_trace(data: Any) -> bool:

@@ -13,7 +13,7 @@ from evaluation_assets.core.traces.formats.base import DropFile, Rejection, any_
 from evaluation_assets.core.traces.formats.coding.session import CodingSession
 from evaluation_assets.core.traces.formats.coding.session_logs import units_in
 from evaluation_assets.core.traces.formats.coding.session_spool import Unit
-from evaluation_assets.core.traces.formats.endings import is_limit
+from evaluation_assets.core.traces.formats.endings import is_limit, is_truncation
 from evaluation_assets.core.traces.formats.files.records import read_records
 from evaluation_assets.core.traces.formats.isolation import each_own_file, usable
 from evaluation_assets.core.traces.formats.messages.contents import content_of, split_thought
@@ -243,8 +243,9 @@ class _Letta:
     def stopped(self, reason: JsonObject) -> None:
         """Note why an answer ended."""
         why = first_text(reason, "stop_reason")
-        self.session.stopped = is_limit(why)
-        self.session.error = None if why in (None, *_USUAL_ENDS) or is_limit(why) else why
+        self.session.stopped, self.session.truncated = is_limit(why), is_truncation(why)
+        is_broken = why not in (None, *_USUAL_ENDS) and not self.session.stopped and not self.session.truncated
+        self.session.error = why if is_broken else None
 
     def _prompted(self, text: str) -> None:
         if self.session.agent.description is None:

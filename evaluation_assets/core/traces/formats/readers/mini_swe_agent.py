@@ -14,7 +14,7 @@ from evaluation_assets.core.traces.formats.templates import filled_in
 from evaluation_assets.core.traces.formats.times import moment
 from evaluation_assets.core.traces.formats.transcript import Asked, Call, Event, Result, Said, flags_of, total, written
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields, ignore_rest
-from evaluation_assets.core.traces.formats.usage import usage, usage_of
+from evaluation_assets.core.traces.formats.usage import UNKNOWN, usage, usage_of
 from evaluation_assets.core.traces.trajectories.identity import task_id_of
 from evaluation_assets.core.traces.trajectories.model import Agent, JsonObject, Trajectory, Usage
 
@@ -50,7 +50,7 @@ def trajectory_of(reports: Mapping[str, PatchReport], unmapped: UnmappedFields, 
         conversation = _Conversation()
         for message in fields.objects("messages"):
             conversation.add(message)
-        if not any(isinstance(event, Said) for event in conversation.events):
+        if not conversation.events:
             raise UnusableRecord("no_trajectory_text", "'messages' has no agent reply")
         text, turns = written(conversation.events)
         prompt = next((event.text for event in conversation.events if isinstance(event, Asked)), "")
@@ -160,8 +160,8 @@ def _observation(content: str, call_id: str | None, extra: Fields) -> Result:
 
 
 def _total(replies: Sequence[Usage | None], cost: float | None) -> Usage | None:
-    """Total tokens of all replies, with the recorded total cost."""
-    known = total(replies) or Usage()
+    """Total tokens of all replies, unless some lack theirs, with the recorded total cost."""
+    known = total(used or UNKNOWN for used in replies) or UNKNOWN
     spent = known.cost_usd if cost is None else cost
     return usage(known.input_tokens, known.output_tokens, spent, known.cached_tokens)
 

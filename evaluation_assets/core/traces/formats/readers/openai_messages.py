@@ -15,6 +15,7 @@ from evaluation_assets.core.traces.formats.coding.gemini_stream import is_init
 from evaluation_assets.core.traces.formats.context import NOTHING_KNOWN, Context, context_of, ended_by, merged
 from evaluation_assets.core.traces.formats.conversation import (
     Conversation,
+    answered_in,
     confirm_requests,
     confirmed,
     each_conversation,
@@ -136,14 +137,15 @@ def trajectory_of(
         for choice in choices:
             choice.set_aside("index", "logprobs")
         failure = None if answers else _failure_of(fields)
+        stated = context_of(fields)
         if request is not fields and failure is None and not choices and _lacks_answer(data):
             unmapped.note("unknown_part", "a response without choices")
-        if not messages and not choices:
+        if not messages and not choices and (failure is not None or stated.success is None):
             what = f"the record has no list of messages in {', '.join(LISTS)}"
             raise UnusableRecord("no_trajectory_text", what if failure is None else f"the request failed: {failure}")
         written_context = Context(task=written.task, final_answer=written.answer, failure=failure)
         context = merged(
-            context_of(fields),
+            stated,
             known,
             written_context,
             *([] if request is fields else [context_of(request)]),
@@ -151,7 +153,8 @@ def trajectory_of(
             Context(model=response.text("model")),
         )
         usages = usages_by_answer(unmapped, records, _used_in, _request_messages)
-        confirm_requests(unmapped.stated, [message.text("role") for message in messages], usages)
+        answered = answered_in(records, lambda data: _answer_in(data) is not None, _request_messages)
+        lacking = confirm_requests(unmapped.stated, [message.text("role") for message in messages], usages, answered)
         events = tuple(
             ag2_events(messages)
             if not answers and is_ag2(_request_messages(data))
@@ -162,7 +165,7 @@ def trajectory_of(
             events=events,
             system=system_of(messages) or request.text("system", "system_prompt"),
             tools=tools_of(request, *_TOOLS) or tools_of(request.object("model_parameters"), *_TOOLS),
-            usage=None if response is fields else usage_in_record(fields, is_counted=counted is not None),
+            usage=lacking if response is fields else usage_in_record(fields, is_counted=counted is not None) or lacking,
         )
         request.set_aside("stream", "stream_options", "n", "store", "parallel_tool_calls")
         fields.set_aside(*_COSTS)

@@ -5,6 +5,7 @@ items form one conversation, as do responses that name the previous one or whose
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -30,6 +31,7 @@ from evaluation_assets.core.traces.formats.messages.realtime_events import event
 from evaluation_assets.core.traces.formats.messages.tool_definitions import has_hosted_tools, tools_of
 from evaluation_assets.core.traces.formats.readers.grok import is_of_grok
 from evaluation_assets.core.traces.formats.readers.open_interpreter import is_of_interpreter
+from evaluation_assets.core.traces.formats.run_usage import lacking
 from evaluation_assets.core.traces.formats.transcript import Asked, Call, Event, Result, as_text
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.traces.formats.untyped import at, first_text, list_in, object_in, objects_in
@@ -85,10 +87,8 @@ def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any]) -> Trajector
     """
     if _is_line(records[0]) or _is_strange_item(records[0]):
         records = [{"items": list(records)}]
-    events: list[Event] = []
-    context = Context()
-    conversation = Conversation(events=())
-    asked: list[Any] = []
+    events, asked, usages = list[Event](), list[Any](), list[Usage | None]()
+    context, conversation = Context(), Conversation(events=())
     for record in records:
         data = from_first(record_of(record, "items"))
         with unmapped.reading(data) as fields:
@@ -98,15 +98,15 @@ def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any]) -> Trajector
             repeated = len(asked) if goes_on(asked, _input_of(data)) else 0
             asked = _input_of(data)
             usage = usage_of(response.object("usage"))
-            events += _events(given if not repeated else _without_echo(given[repeated:]), None)
+            usages += [usage] if list_in(response.peek("output")) else []
+            events += _events(_without_echo(given[repeated:]) if repeated else given, None)
             events += _events(response.parts("output"), usage)
             context = merged(context, _context(fields, request, response))
             conversation = Conversation(
                 events=tuple(events),
                 system=conversation.system or _instructions(response) or _instructions(request) or told_in(data),
                 tools=conversation.tools
-                or tools_of(response, "tools")
-                or tools_of(request, "tools")
+                or next(filter(None, (tools_of(each, "tools") for each in (response, request))), None)
                 or _listed(request, response),
                 has_other_tools=conversation.has_other_tools or has_hosted_tools(request, response),
             )
@@ -118,7 +118,8 @@ def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any]) -> Trajector
         )
     if not events:
         raise UnusableRecord("no_trajectory_text", f"the record has no items in any of: {', '.join(_LISTS)}")
-    trajectory = trajectory_from(NAME, confirmed(unmapped, conversation), context)
+    whole = confirmed(unmapped, replace(conversation, usage=lacking(unmapped.stated, usages)))
+    trajectory = trajectory_from(NAME, whole, context)
     if len(records) == 1:
         confirm_counts(unmapped.stated, object_in(records[0]), events, trajectory)
     return trajectory

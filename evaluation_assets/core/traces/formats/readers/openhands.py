@@ -2,13 +2,12 @@
 
 The result of an action is the observation that names it as `cause`. Each user message starts a task: a session with six
 user messages becomes six trajectories. Costs and tokens are cumulative over the session and reset when a session is
-resumed, so the usage of a step is the difference to the previous step. After a reset the usage of the step is unknown,
-and the total of the run assumes that the counter restarted at 0.
+resumed, so the usage of a step is the difference to the previous step. After a reset it is what the response states.
 """
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import astuple, dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -33,7 +32,7 @@ from evaluation_assets.core.traces.formats.transcript import (
 )
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields, ignore_rest
 from evaluation_assets.core.traces.formats.untyped import listed
-from evaluation_assets.core.traces.formats.usage import usage, usage_of
+from evaluation_assets.core.traces.formats.usage import UNKNOWN, at_list_price, usage, usage_of
 from evaluation_assets.core.traces.trajectories.identity import task_id_of
 from evaluation_assets.core.traces.trajectories.model import Agent, JsonObject, Tool, Trajectory, Usage
 
@@ -68,12 +67,46 @@ def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajec
     return each_own_file(files, detect, NAME, partial(_trajectories, unmapped))
 
 
+@dataclass(frozen=True, slots=True)
+class _Counters:
+    """What a session has used so far. Tokens that LiteLLM wrote to a cache may stand beside those of the prompts."""
+
+    prompt: int | None = None
+    read: int | None = None
+    written: int | None = None
+    completion: int | None = None
+    cost_usd: float | None = None
+
+    def or_those(self, before: "_Counters") -> "_Counters":
+        """These counters, with those before where they are unknown."""
+        pairs = zip(astuple(self), astuple(before), strict=True)
+        return _Counters(*(last if new is None else new for new, last in pairs))
+
+    def fell(self, before: "_Counters") -> bool:
+        """Whether some counter is less than before."""
+        return any(added is not None and added < 0 for added in self._since(before))
+
+    def usage_since(self, before: "_Counters") -> Usage | None:
+        """What was added; `None` after another call of the same response, which adds nothing."""
+        prompt, read, written, completion, cost = self._since(before)
+        if not any((prompt, read, written, completion, cost)):
+            return None
+        beside = prompt is not None and written is not None and prompt < (read or 0) + written
+        whole = None if prompt is None else int(prompt + (written or 0 if beside else 0))
+        tokens = [None if count is None else int(count) for count in (completion, read, written)]
+        return usage(whole, tokens[0], cost, tokens[1], tokens[2])
+
+    def _since(self, before: "_Counters") -> list[float | None]:
+        pairs = zip(astuple(self), astuple(before), strict=True)
+        return [None if new is None or new < 0 else new - (last or 0) for new, last in pairs]
+
+
 @dataclass(slots=True)
 class _Session:
     """State of a stream that later tasks need: the agent and the cumulative usage."""
 
     agent: Agent = field(default_factory=lambda: Agent(id="agent"))
-    used: tuple[float, ...] = (0, 0, 0, 0)
+    used: _Counters = _Counters()
 
 
 def _trajectories(unmapped: UnmappedFields, file: DropFile) -> Iterator[Trajectory | Rejection]:
@@ -161,8 +194,6 @@ class _Run:
         self._asked: list[str] = []
         self._times: list[str] = []
         self._stopped = False
-        self._spent: float | None = 0
-        self._has_restarted = False
         if len(self._events) < len(events):
             unmapped.count("events[] (no object)", len(events) - len(self._events))
 
@@ -192,7 +223,7 @@ class _Run:
             final_answer=answer,
             started_at=self._times[0] if self._times else None,
             duration_s=elapsed_s(self._times[0], self._times[-1]) if self._times else None,
-            usage=self._total(total(step.usage for step in steps)),
+            usage=total(step.usage for step in steps),
             flags=flags_of(cut_off=self._stopped, unanswered=not answer),
         )
 
@@ -278,53 +309,30 @@ class _Run:
         return Call(name=name, id=call_id, arguments=understood if written is None else written), response
 
     def _usage(self, metrics: Fields, response: Fields) -> Usage | None:
-        """Usage of this step as counter difference; after a reset, the response's tokens and an unknown cost."""
+        """Usage of this step: what was added to the counters, or what its response states if these fell.
+
+        Counters that fell and show no more than that response began again at 0: they have its cost. Other counters are
+        those of an earlier state of the session, and do not tell it.
+        """
         counted = metrics.object("accumulated_token_usage")
         model = response.text("model") or counted.text("model")
         if model is not None and self._session.agent.model is None:
             self._session.agent = replace(self._session.agent, model=model)
-        used = tuple(
-            number if number is not None and number >= 0 else None
-            for number in (
-                counted.whole("prompt_tokens"),
-                counted.whole("cache_read_tokens"),
-                counted.whole("completion_tokens"),
-                metrics.number("accumulated_cost"),
-            )
-        )
+        names = ("prompt_tokens", "cache_read_tokens", "cache_write_tokens", "completion_tokens")
+        used = _Counters(*map(counted.whole, names), cost_usd=metrics.number("accumulated_cost"))
         own = response.object("usage")
         answered = usage_of(own)
+        begun = _Counters(own.whole(names[0]), completion=own.whole(names[3]))
         ignore_rest(own, response, counted, metrics)
-        if all(number is None for number in used):
-            return answered
         before = self._session.used
-        self._count(used[3])
-        now = tuple(number if number is not None else last for number, last in zip(used, before, strict=True))
-        self._session.used = now
-        added = [None if new is None else new - last for new, last in zip(used, before, strict=True)]
-        if any(amount is not None and amount < 0 for amount in added):
+        if used == _Counters():
             return answered
-        if not any(added):
-            return None  # another call of the same response
-        tokens = [None if amount is None else int(amount) for amount in added[:3]]
-        return usage(tokens[0], tokens[2], added[3], cached_tokens=tokens[1])
-
-    def _count(self, counter: float | None) -> None:
-        """Add the cost of a step: the difference to the previous step, or the full counter after a reset."""
-        before = self._session.used[3]
-        if counter is None or self._spent is None:
-            self._spent = None
-        elif counter >= before:
-            self._spent += counter - before
-        else:
-            self._spent += counter
-            self._has_restarted = True
-
-    def _total(self, steps: Usage | None) -> Usage | None:
-        """Total usage of all steps, summed across counter resets."""
-        if steps is None or not self._has_restarted or steps.cost_usd is not None:
-            return steps
-        return replace(steps, cost_usd=self._spent)
+        self._session.used = used.or_those(before)
+        if not used.fell(before):
+            return used.usage_since(before)
+        if (used.prompt, used.completion) == (begun.prompt, begun.completion):
+            return used.usage_since(_Counters())
+        return at_list_price(answered, (model or "").rpartition("/")[2]) or UNKNOWN
 
     def _result(self, observation: JsonObject, called_at: Any) -> Result:
         self._answered.add(id(observation))

@@ -86,11 +86,11 @@ def _holds_events(data: Any) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Given:
-    """A raw span with the names of its library and service."""
+    """A raw span with the names of its library and service, and the version of the service."""
 
     span: Any
-    scope: str
-    service: str
+    scope: str = ""
+    service: tuple[str, str] = ("", "")
 
 
 def _keep(unmapped: UnmappedFields, spool: SpanSpool, record: Record) -> None:
@@ -99,12 +99,12 @@ def _keep(unmapped: UnmappedFields, spool: SpanSpool, record: Record) -> None:
     if _is_told(given.span):
         spool.add(_log_record(given.span, unmapped), record.source, record.line)
         return
-    spool.add(_span(given.span, given.scope, given.service, unmapped), record.source, record.line)
+    spool.add(_span(given, unmapped), record.source, record.line)
 
 
 def _of_document(file: DropFile) -> Iterator[Record]:
     """Read the spans of one large document. Exporters write the resource and scope before their spans."""
-    service = scope = ""
+    service, scope = ("", ""), ""
     number = 0
     places = [*(f"{start}.{part}" for start in _PLACES for part in _PARTS), *_LOG_PLACES, _BARE_SPANS]
     for place, value in read_parts(file.path, file.source, *places):
@@ -126,7 +126,7 @@ def _of_lines(file: DropFile, unmapped: UnmappedFields) -> Iterator[Record | Rej
         if _holds_spans(trace := at(record.data, "trace")):
             record = replace(record, data=trace)
         if _is_bare(record.data):
-            yield replace(record, data=_Given(record.data, "", ""))
+            yield replace(record, data=_Given(record.data))
             continue
         if not isinstance(record.data, dict) or not any(key in record.data for key in (*_RESOURCES, *_OTHER_SIGNALS)):
             shape = type_name(record.data) if not isinstance(record.data, dict) else "an object without that field"
@@ -136,7 +136,7 @@ def _of_lines(file: DropFile, unmapped: UnmappedFields) -> Iterator[Record | Rej
         for resource in objects_in(record.data.get("resourceLogs")):
             for group in objects_in(resource.get("scopeLogs")):
                 for value in filter(_is_told, objects_in(group.get("logRecords"))):
-                    yield replace(record, data=_Given(value, "", ""))
+                    yield replace(record, data=_Given(value))
         with unmapped.reading(record.data) as batch:
             batch.set_aside(*_OTHER_SIGNALS)
             for resource in batch.objects(*_RESOURCES):
@@ -152,7 +152,8 @@ def _of_lines(file: DropFile, unmapped: UnmappedFields) -> Iterator[Record | Rej
             yield record.rejected(UnusableRecord("no_trajectory_text", "the line has no spans"))
 
 
-def _span(data: Any, scope: str, service: str, unmapped: UnmappedFields) -> Span:
+def _span(given: _Given, unmapped: UnmappedFields) -> Span:
+    data = given.span
     if not isinstance(data, dict):
         raise UnusableRecord("wrong_type", f"expected a span object, got {type_name(data)}")
     with unmapped.reading(data, "spans[].") as fields:
@@ -175,8 +176,9 @@ def _span(data: Any, scope: str, service: str, unmapped: UnmappedFields) -> Span
             trace_id=trace_id,
             parent_id=None if parent is None or not parent.strip("0") else parent,  # Grafana exports zeros for none
             name=fields.text("name") or "",
-            scope=scope,
-            service=service,
+            scope=given.scope,
+            service=given.service[0],
+            service_version=given.service[1],
             start_s=None if start is None else start / 1e9,
             duration_ms=None if start is None or end is None or end < start else (end - start) / 1e6,
             error=error_of(told, events) if code in (2, "2", "STATUS_CODE_ERROR", "ERROR") else None,
@@ -232,9 +234,9 @@ def _nanoseconds(fields: Fields, unmapped: UnmappedFields, *keys: str) -> float 
     return recorded
 
 
-def _service(resource: Any) -> str:
+def _service(resource: Any) -> tuple[str, str]:
     attributes = _attributes(at(resource, "attributes"))
-    return str(attributes.get("service.name") or "")
+    return str(attributes.get("service.name") or ""), str(attributes.get("service.version") or "")
 
 
 def _scope(scope: Any) -> str:

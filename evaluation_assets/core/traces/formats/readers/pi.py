@@ -9,6 +9,7 @@ from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejecti
 from evaluation_assets.core.traces.formats.branches import path_to
 from evaluation_assets.core.traces.formats.coding.session import CodingSession
 from evaluation_assets.core.traces.formats.coding.session_logs import SessionLog, add_message, add_time, content_text
+from evaluation_assets.core.traces.formats.endings import is_truncation
 from evaluation_assets.core.traces.formats.files.records import read_records
 from evaluation_assets.core.traces.formats.messages.chat import first_line
 from evaluation_assets.core.traces.formats.times import chronological
@@ -139,7 +140,7 @@ def _message(session: CodingSession, message: Fields, unmapped: UnmappedFields) 
         stopped, told = message.text("stopReason"), message.text("errorMessage")
         session.error = (one_line(told) or "error") if stopped == "error" else None
         session.interruptions += stopped == "aborted"
-        session.stopped = stopped == "length"
+        session.truncated = is_truncation(stopped)
     elif role == "toolResult":
         content = content_text(message)
         failed = message.flag("isError") is True

@@ -15,8 +15,9 @@ from typing import Any
 from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, UnusableRecord, any_record
 from evaluation_assets.core.traces.formats.context import context_of
 from evaluation_assets.core.traces.formats.isolation import each_record
+from evaluation_assets.core.traces.formats.stated import OUTCOME
 from evaluation_assets.core.traces.formats.tags import ANSWER, DEFAULT_SERVERS, JSON_CALL, Block, read_structure
-from evaluation_assets.core.traces.formats.transcript import UNNAMED, flags_of
+from evaluation_assets.core.traces.formats.transcript import UNNAMED, Asked, flags_of, written
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields, type_name
 from evaluation_assets.core.traces.formats.untyped import as_number, as_object, first_text
 from evaluation_assets.core.traces.trajectories.failures import failure_in
@@ -64,6 +65,8 @@ def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajec
         run = trajectory_of(record)
         counted = as_number((as_object(run.extra.get("tool_call_statistics")) or {}).get("tool_use"))
         unmapped.stated.compare("call", counted, len(run.calls))
+        aborted = {"step_limit", "no_answer"} <= set(run.flags)
+        unmapped.stated.agree(f"{OUTCOME} (`success`, `final_result`)", run.success, False if aborted else None)
         return run
 
     return each_record(files, confirmed)
@@ -83,19 +86,22 @@ def trajectory_of(record: Record, servers: tuple[str, ...] = DEFAULT_SERVERS) ->
     unjudged, evaluations = _unjudged(data)
     if field in _JUDGED_TEXT:
         text = unjudged
-    if not text.strip():
+    task = first_text(data, *_TASK) or first_text(data.get("sft_data"), "input", *_TASK) or ""
+    recorded = context_of(Fields(data))
+    if not text.strip() and (not task or recorded.success is None):
         raise UnusableRecord("no_trajectory_text", f"{field} is empty")
     structure = read_structure(text, servers)
-    task = first_text(data, *_TASK) or first_text(data.get("sft_data"), "input", *_TASK) or ""
     final_result = _string(data.get("final_result"))
     answer = next((text[b.inner : b.inner_end].strip() for b in structure.blocks if b.kind == ANSWER), None)
     stopped = final_result is not None and _STEP_LIMIT.match(final_result) is not None
     task_id = task_id_of(data.get("task_id"), task, text)
     inner: list[Repair] = []
-    interaction = _interaction(text, structure.blocks, answer, inner)
+    if text.strip():
+        interaction = _interaction(text, structure.blocks, answer, inner)
+        turns = (Turn(user_message=task or None, interactions=(interaction,)),)
+    else:  # the agent wrote nothing
+        text, turns = written([Asked(text=task)])
     repairs = sorted((*inner, *structure.repairs), key=lambda repair: repair.offset)  # inner tags close first
-    turns = (Turn(user_message=task or None, interactions=(interaction,)),)
-    recorded = context_of(Fields(data))
     return Trajectory(
         id=task_id,
         task_id=task_id,
@@ -110,7 +116,11 @@ def trajectory_of(record: Record, servers: tuple[str, ...] = DEFAULT_SERVERS) ->
         started_at=_string(data.get("timestamp")),
         duration_s=as_number(data.get("duration")),
         repairs=tuple(repairs),
-        flags=flags_of(cut_off=stopped, unanswered=not answer, disputed=recorded.disputed),
+        flags=flags_of(
+            cut_off=stopped,
+            unanswered=not answer,
+            disputed=recorded.disputed or (stopped and not answer and recorded.success is True),
+        ),
         labels=labelled(_recorded(evaluations, turns) if unjudged == text else [])
         | ({"recorded_evaluation": data["evaluation_metadata"]} if "evaluation_metadata" in data else {}),
         extra=({"error": final_result} if stopped else {}) | _own_fields(data, field),

@@ -14,7 +14,12 @@ from typing import Any, Literal
 
 from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
 from evaluation_assets.core.traces.formats.context import Context
-from evaluation_assets.core.traces.formats.conversation import Conversation, not_a_record, trajectory_from
+from evaluation_assets.core.traces.formats.conversation import (
+    Conversation,
+    confirm_answers,
+    not_a_record,
+    trajectory_from,
+)
 from evaluation_assets.core.traces.formats.endings import is_limit
 from evaluation_assets.core.traces.formats.files.records import read_items, read_records, read_value
 from evaluation_assets.core.traces.formats.files.samples import sample_of
@@ -24,13 +29,14 @@ from evaluation_assets.core.traces.formats.messages.contents import content_of
 from evaluation_assets.core.traces.formats.messages.tool_definitions import described_tool, tools_of
 from evaluation_assets.core.traces.formats.messages.users_calls import with_users_calls
 from evaluation_assets.core.traces.formats.readers.tau_bench import succeeded
+from evaluation_assets.core.traces.formats.stated import Comparisons
 from evaluation_assets.core.traces.formats.tau2_reviews import review_labels
 from evaluation_assets.core.traces.formats.tau2_voice import messages_of, session_usage, with_cost
 from evaluation_assets.core.traces.formats.times import elapsed_ms
 from evaluation_assets.core.traces.formats.transcript import Asked, Event, Said, total
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.traces.formats.untyped import at, list_in, object_in, objects_in
-from evaluation_assets.core.traces.formats.usage import usage, usage_of
+from evaluation_assets.core.traces.formats.usage import UNKNOWN, usage, usage_of
 from evaluation_assets.core.traces.trajectories.identity import recorded_id
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Tool, Trajectory, Usage
 
@@ -165,7 +171,7 @@ def trajectory_of(unmapped: UnmappedFields, setting: Setting, tasks: Mapping[str
             events=events,
             system=fields.text("policy") or setting.policy,
             tools=setting.tools,
-            usage=_whole_usage(events, fields),
+            usage=_whole_usage(unmapped.stated, events, fields),
         )
         return trajectory_from(NAME, conversation, context)
 
@@ -202,10 +208,11 @@ def _step_usage(message: Fields) -> Usage | None:
     return replace(tokens, cost_usd=cost if cost is not None and cost > 0 else None)
 
 
-def _whole_usage(events: Sequence[Event], simulation: Fields) -> Usage | None:
+def _whole_usage(stated: Comparisons, events: Sequence[Event], simulation: Fields) -> Usage | None:
     """Summed usage of the messages, or of the voice session, with the recorded total cost."""
     session = session_usage(simulation.object("agent_usage"))
     tokens = total(event.usage for event in events if isinstance(event, Said))
+    tokens = tokens if confirm_answers(stated, events) else UNKNOWN
     return with_cost(tokens or session, simulation.number("agent_cost"))
 
 

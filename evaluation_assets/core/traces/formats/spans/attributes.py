@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from evaluation_assets.core.traces.formats.pauses import error_of_run
 from evaluation_assets.core.traces.formats.spans.crew_tasks import crew_task_in, is_of_crew
-from evaluation_assets.core.traces.formats.spans.langchain_dumps import agent_in, tool_message_in
+from evaluation_assets.core.traces.formats.spans.langchain_dumps import tool_message_in
 from evaluation_assets.core.traces.formats.spans.messages import (
     Message,
     arguments_of,
@@ -23,6 +23,7 @@ from evaluation_assets.core.traces.formats.spans.messages import (
     tools_from,
     with_call_ids,
 )
+from evaluation_assets.core.traces.formats.spans.naming import AGENT_NAMES, NOBODY, VERSION, agent_of
 from evaluation_assets.core.traces.formats.spans.questions import ASKED_KEYS, QUESTIONS
 from evaluation_assets.core.traces.formats.spans.tree import Span
 from evaluation_assets.core.traces.formats.transcript import Call, as_text
@@ -59,23 +60,12 @@ _LOOKED_UP = (
 """What operations on documents and memories (`retrieval`, `search_memory`) are given, and what they give."""
 
 _MODEL_SIGNS = ("gen_ai.prompt", "gen_ai.completion", "llm.input_messages", "gcp.vertex.agent.llm_request")
-_AGENT_NAMES = ("gen_ai.agent.name", "traceloop.association.properties.lc_agent_name", "ai.telemetry.functionId")
 _TOOL_NAMES = ("gen_ai.tool.name", "tool.name", "tool_call.function.name", "ai.toolCall.name")
 _MERGED = "(merged tools)"
 """What Google ADK names the span of the results of parallel calls, each of which has a span of its own."""
 
-_VERSION = ("gen_ai.agent.version", "agent_version", "agent.version")
-_METADATA = "metadata."
 _HAND_OFF = re.compile(r"handoff to (.+)", re.DOTALL)
 _NUMBERED = re.compile(r"(.+?)\.(\d{1,6})(?:\.(.+))?")
-SESSION = (
-    "session.id",
-    "gen_ai.conversation.id",
-    "langsmith.trace.session_id",
-    "traceloop.association.properties.session_id",
-)
-"""Attributes that name the session of a trace."""
-
 _ANSWERED_KEYS = ("output", "answer", "result", "final_output", "response", "messages", "message", "content")
 
 
@@ -143,25 +133,6 @@ def hand_off_in(span: Span) -> str | None:
     return None if match is None or any(key in span.attributes for key in _TOOL_NAMES) else match[1]
 
 
-def agent_named_in(span: Span) -> str | None:
-    """The agent that a span says it belongs to, in any attribute for it."""
-    named = (span.attributes.get(key) for key in _AGENT_NAMES)
-    return next((one for one in named if isinstance(one, str) and one), None) or agent_in(_metadata(span.attributes))
-
-
-def version_in(span: Span) -> str | None:
-    """The version of the agent that a span states."""
-    return first_text(span.attributes, *_VERSION) or first_text(decoded(_metadata(span.attributes)), "agent_version")
-
-
-def _metadata(attributes: JsonObject) -> Any:
-    """The metadata of a span, which Phoenix stores as an attribute for each of its fields."""
-    whole = attributes.get("metadata")
-    if whole is not None:
-        return whole
-    return {key.removeprefix(_METADATA): value for key, value in attributes.items() if key.startswith(_METADATA)}
-
-
 def grouped(attributes: JsonObject) -> JsonObject:
     """Convert numbered attributes (`a.0.b`, `a.1.b`) to lists of objects (`a: [{b}, {b}]`)."""
     plain: JsonObject = {}
@@ -212,7 +183,7 @@ def model_call(span: Span, fields: Fields) -> ModelCall:
         "openinference.span.kind", "traceloop.span.kind", "gen_ai.operation.name", "llm.request.type",
         "input.mime_type", "output.mime_type", "llm.is_streaming", "llm.headers", "llm.provider", "llm.system",
         "gen_ai.system", "gen_ai.provider.name", "gen_ai.response.id", "gen_ai.response.finish_reasons",
-        "gcp.vertex.agent.event_id", "gcp.vertex.agent.invocation_id", "gcp.vertex.agent.session_id", *_VERSION,
+        "gcp.vertex.agent.event_id", "gcp.vertex.agent.invocation_id", "gcp.vertex.agent.session_id", *VERSION,
     )  # fmt: skip
     return ModelCall(
         inputs=tuple(inputs),
@@ -272,7 +243,7 @@ def tool_run(span: Span, fields: Fields) -> ToolRun:
 def agent_run(span: Span, fields: Fields) -> AgentRun:
     """Read an agent span."""
     fields.set_aside("openinference.span.kind", "traceloop.span.kind", "gen_ai.operation.name", "gen_ai.system")
-    fields.set_aside("input.mime_type", "output.mime_type", "gen_ai.provider.name", "gen_ai.agent.id", *_VERSION)
+    fields.set_aside("input.mime_type", "output.mime_type", "gen_ai.provider.name", *VERSION)
     given = list(messages_of(decoded(_value(fields, "gen_ai.input.messages")), "user"))
     given = given or list(_event_messages(span, inputs=True))
     said = list(messages_of(decoded(_value(fields, "gen_ai.output.messages")), "assistant"))
@@ -282,9 +253,9 @@ def agent_run(span: Span, fields: Fields) -> AgentRun:
     question = _value(fields, *QUESTIONS)
     if is_of_crew(span):
         question, (asked, answered) = None, crew_task_in(span)
-    name = _text(fields, "gen_ai.agent.name", "agent_name", "agent.name", "traceloop.entity.name", "graph.node.id")
+    fields.set_aside(*AGENT_NAMES)
     return AgentRun(
-        name=name or re.sub(r"^invoke_agent\s+|\.(?:run|invoke|kickoff)$", "", span.name) or "agent",
+        name=agent_of(span) or NOBODY,
         description=_text(fields, "gen_ai.agent.description", "agent.description"),
         asked=asked or plain_text(question, ASKED_KEYS),
         answered=answered

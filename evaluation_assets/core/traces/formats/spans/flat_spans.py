@@ -13,7 +13,7 @@ from evaluation_assets.core.traces.formats.spans import agentops, logfire, monoc
 from evaluation_assets.core.traces.formats.spans.tree import Event, Span
 from evaluation_assets.core.traces.formats.times import seconds_of
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
-from evaluation_assets.core.traces.formats.untyped import list_in, object_in, objects_in
+from evaluation_assets.core.traces.formats.untyped import first_text, list_in, object_in, objects_in
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
 _DEEPEST = 12
@@ -133,8 +133,7 @@ def flat_span(data: JsonObject, unmapped: UnmappedFields) -> Span:
         attributes = dict(_flattened(fields.value("attributes")))
         if kind is not None:
             attributes.setdefault("openinference.span.kind", kind)
-        service = resource.object("attributes").text("service.name")
-        resource.object("attributes").rest()
+        program = resource.object("attributes").rest()
         resource.set_aside("schema_url")
         span = Span(
             id=_bare(context.name("span_id", "spanId")) or "",
@@ -142,7 +141,8 @@ def flat_span(data: JsonObject, unmapped: UnmappedFields) -> Span:
             parent_id=_bare(fields.name("parent_id", "parent_span_id", "parentSpanId")),
             name=fields.text("name") or "",
             scope=scope.text("name") or "",
-            service=service or "",
+            service=first_text(program, "service.name") or "",
+            service_version=first_text(program, "service.version") or "",
             start_s=start,
             duration_ms=None if start is None or end is None or end < start else (end - start) * 1000,
             error=error_of(told, events) if code.upper() in _FAILED else None,

@@ -10,6 +10,9 @@ from typing import IO, Any, Self
 import orjson
 
 from evaluation_assets.core.traces.formats.base import Record, UnusableRecord
+from evaluation_assets.core.traces.formats.spans.attributes import kind_of
+from evaluation_assets.core.traces.formats.spans.naming import agent_of
+from evaluation_assets.core.traces.formats.spans.run_facts import task_in
 from evaluation_assets.core.traces.formats.spans.tree import Event, Span, Trace, joined, trace_of
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
@@ -29,7 +32,7 @@ _CONVERSATION = (
 
 @dataclass(slots=True)
 class _Spooled:
-    """What is known of a trace in the spool: its number, the place of its first span, its times, its conversation."""
+    """What is known of a trace in the spool: its number, the place of its first span, times, conversation, task."""
 
     number: int
     source: str
@@ -38,6 +41,7 @@ class _Spooled:
     end: float | None = None
     spans: int = 0
     conversation: tuple[int, str] | None = None
+    task: str | None = None
 
 
 class SpanSpool:
@@ -49,6 +53,8 @@ class SpanSpool:
         self._groups: dict[str, str] = {}
         self._places: list[tuple[int, int, int]] = []
         self._end = 0
+        self.agents: dict[str, set[str]] = {}
+        """The agents whose own spans a service wrote."""
 
     def __enter__(self) -> Self:
         return self
@@ -72,6 +78,10 @@ class SpanSpool:
             trace.begin = span.start_s if trace.begin is None else min(trace.begin, span.start_s)
             trace.end = end if trace.end is None else max(trace.end, end)
         trace.spans += 1
+        if span.parent_id is None and not span.log:
+            trace.task = trace.task or task_in(span)
+        if kind_of(span) == "agent" and (agent := agent_of(span)) is not None:
+            self.agents.setdefault(span.service, set()).add(agent)
         trace.conversation = min(filter(None, (trace.conversation, _conversation(span))), default=None)
         self._places.append((trace.number, self._end, len(content)))
         self._file.write(content)
@@ -101,7 +111,8 @@ class SpanSpool:
     def _first_of_conversation(self) -> list[int]:
         """For each trace, the number of the first one of its conversation.
 
-        Traces that overlap in time are no turns of a conversation and are not joined: a session may have many tasks.
+        Traces that overlap in time, or name different tasks, are no turns of a conversation and are not joined: a
+        session may have many tasks.
         """
         groups: dict[tuple[int, str], list[_Spooled]] = {}
         for name, trace in self._traces.items():
@@ -112,7 +123,7 @@ class SpanSpool:
         for group in groups.values():
             times = sorted((trace.begin, trace.end) for trace in group if trace.begin is not None)
             follow = all((one[1] or 0) <= next_one[0] for one, next_one in pairwise(times))
-            if len(times) == len(group) and follow:
+            if len(times) == len(group) and follow and len({trace.task for trace in group} - {None}) < 2:
                 for trace in group:
                     first[trace.number] = group[0].number
         return first

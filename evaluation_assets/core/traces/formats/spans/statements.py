@@ -3,8 +3,10 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from evaluation_assets.core.traces.formats.run_usage import lacking
 from evaluation_assets.core.traces.formats.spans.attributes import kind_of, usage_in
 from evaluation_assets.core.traces.formats.spans.tree import Span, Trace
+from evaluation_assets.core.traces.formats.stated import Comparisons
 from evaluation_assets.core.traces.formats.transcript import one_line, total
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields
 from evaluation_assets.core.traces.formats.untyped import at, decoded, list_in, listed
@@ -31,6 +33,17 @@ def stated_usage(trace: Trace) -> Usage | None:
         elif kind == "agent" or any(kind_of(below) == "model" for below in span.walk()):  # no embedding
             usages.append(used)
     return total(usages)
+
+
+def usage_of_spans(models: Sequence[Usage | None], agents: Sequence[Usage | None], stated: Comparisons) -> Usage | None:
+    """The usage of all model spans, or else that which agents state; what some model spans have is no total."""
+    known = [used for used in models if used is not None]
+    whole = total(agents)
+    if known and len(known) == len(models):
+        return total(known)
+    if whole is None:
+        lacking(stated, models)
+    return whole
 
 
 def stop_reason(spans: Sequence[Span]) -> str | None:

@@ -7,10 +7,8 @@ from typing import Any
 
 from evaluation_assets.core.traces.formats.spans.asides import is_aside
 from evaluation_assets.core.traces.formats.spans.attributes import (
-    SESSION,
     ModelCall,
     ToolRun,
-    agent_named_in,
     agent_run,
     grouped,
     hand_off_in,
@@ -31,19 +29,18 @@ from evaluation_assets.core.traces.formats.spans.history import (
 )
 from evaluation_assets.core.traces.formats.spans.langchain_dumps import USER_MESSAGES
 from evaluation_assets.core.traces.formats.spans.messages import Message
+from evaluation_assets.core.traces.formats.spans.naming import NOBODY, SESSION, agent_named_in
 from evaluation_assets.core.traces.formats.spans.nesting import inner_models, merged, speaks, works
 from evaluation_assets.core.traces.formats.spans.participants import Participants
 from evaluation_assets.core.traces.formats.spans.pending import PendingEvents, Place
 from evaluation_assets.core.traces.formats.spans.questions import is_put_so, question_in
+from evaluation_assets.core.traces.formats.spans.statements import usage_of_spans
 from evaluation_assets.core.traces.formats.spans.tree import Span
 from evaluation_assets.core.traces.formats.spans.twins import Twins
-from evaluation_assets.core.traces.formats.transcript import Call, Result, Said, as_text, hands_in, one_line, total
+from evaluation_assets.core.traces.formats.transcript import Call, Result, Said, as_text, hands_in, one_line
 from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.traces.formats.usage import at_list_price
 from evaluation_assets.core.traces.trajectories.model import Agent, Tool, Usage
-
-_NOBODY = "agent"
-"""Name of an agent that no span names."""
 
 _PROMPTS = ("system", "developer", "tool-call")
 
@@ -55,7 +52,7 @@ class Within:
     `place` is the call whose tool ran it. It is `outermost` if no agent around it, nor a tool, says what it was asked.
     """
 
-    agent_id: str = _NOBODY
+    agent_id: str = NOBODY
     caller: str | None = None
     wrapper: Span | None = None
     in_tool: bool = False
@@ -64,18 +61,21 @@ class Within:
 
 
 class Telling:
-    """Converts the spans of a trace, or of the traces of one conversation, to events, in order."""
+    """Converts the spans of a trace, or of the traces of one conversation, to events, in order.
 
-    def __init__(self, unmapped: UnmappedFields, drop: DropLog, *, with_asides: bool) -> None:
+    `nobody` is the ID of an agent that no span names.
+    """
+
+    def __init__(self, unmapped: UnmappedFields, drop: DropLog, *, nobody: str, with_asides: bool) -> None:
         self._unmapped = unmapped
+        self._nobody = nobody
         self._with_asides = with_asides
         self._history = History(drop.calls)
         self._model_twins = drop.twins
         self._tool_twins = Twins()
         self._ran: set[Place] = set()
         self._participants = Participants()
-        self._model_usage: list[Usage | None] = []
-        self._agent_usage: list[Usage | None] = []
+        self._model_usage, self._agent_usage = list[Usage | None](), list[Usage | None]()
         self._trace_id: str | None = None
         self._asked: str | None = None
         self._root_began = 0
@@ -99,7 +99,7 @@ class Telling:
             self._history.begin_again()
         self._root_began = len(self.events)
         self._question = question_in(root) if kind_of(root) == "chain" else None
-        open_spans = [self._span(root, Within())]
+        open_spans = [self._span(root, Within(agent_id=self._nobody))]
         while open_spans:
             child = next(open_spans[-1], None)
             if child is None:
@@ -112,8 +112,8 @@ class Telling:
         return self._participants.among(self.events.speakers())
 
     def usage(self) -> Usage | None:
-        """Tokens of the model spans; agent spans contain sums and are used only if model spans have none."""
-        return total(self._model_usage) or total(self._agent_usage)
+        """Tokens of the model spans; agent spans contain sums and are used only if some model span has none."""
+        return usage_of_spans(self._model_usage, self._agent_usage, self._unmapped.stated)
 
     def _span(self, span: Span, within: Within) -> Iterator[tuple[Span, Within]]:
         """Process a span; yields each child, which is processed before the span continues."""
@@ -158,7 +158,7 @@ class Telling:
             self._unmapped.count("spans[] (agent that did nothing)")
             return within, None
         caller = within.agent_id
-        outermost = within.outermost and (caller == _NOBODY or len(self.events) == self._root_began)
+        outermost = within.outermost and (caller == self._nobody or len(self.events) == self._root_began)
         self._participants.introduce(run.name, description=run.description, tools=run.tools)
         if run.asked is not None:
             if outermost:
@@ -206,7 +206,7 @@ class Telling:
             call = model_call(span, fields)
             call = replace(call, inputs=tuple(with_prompts(call.inputs, self._said_by_user)))
             fields.set_aside(*SESSION, "gen_ai.agent.name", "gen_ai.agent.description", "gen_ai.agent.id", "metadata")
-        if within.agent_id == _NOBODY and (named := agent_named_in(span)) is not None:
+        if within.agent_id == self._nobody and (named := agent_named_in(span)) is not None:
             within = replace(within, agent_id=named)
         if not self._with_asides and is_aside(call):
             self._aside(call)
@@ -215,7 +215,7 @@ class Telling:
             self.twins += 1
             return
         call = replace(call, usage=at_list_price(call.usage, call.model))
-        self._model_usage.append(call.usage)
+        self._model_usage += [] if call.usage is None and span.error else [call.usage]  # what failed has no answer
         prompt = next((message.text for message in call.inputs if message.role == "system"), None)
         self._participants.introduce(within.agent_id, prompt=prompt, model=call.model, tools=call.tools)
         self._read_input(call.inputs, within)
@@ -225,7 +225,7 @@ class Telling:
     def _aside(self, call: ModelCall) -> None:
         """Leave out a model call beside the work, which is paid for."""
         self.asides += 1
-        self._model_usage.append(at_list_price(call.usage, call.model))
+        self._model_usage += [] if call.usage is None else [at_list_price(call.usage, call.model)]
 
     def _check(self, span: Span) -> None:
         """Leave out what looks at the work of others."""

@@ -6,7 +6,6 @@ at its first occurrence.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -14,9 +13,12 @@ from evaluation_assets.core.text.nullable import sum_of
 from evaluation_assets.core.traces.formats.base import Record, Rejection, UnusableRecord
 from evaluation_assets.core.traces.formats.context import ended_by
 from evaluation_assets.core.traces.formats.isolation import attempted, usable
-from evaluation_assets.core.traces.formats.spans.attributes import SESSION, hand_off_in, kind_of, version_in
+from evaluation_assets.core.traces.formats.spans.attributes import hand_off_in, kind_of
 from evaluation_assets.core.traces.formats.spans.drop_log import DropLog
 from evaluation_assets.core.traces.formats.spans.langfuse_observations import read_sdk_attributes
+from evaluation_assets.core.traces.formats.spans.naming import SESSION
+from evaluation_assets.core.traces.formats.spans.run_agent import run_agent
+from evaluation_assets.core.traces.formats.spans.run_facts import EVALUATION, facts_of
 from evaluation_assets.core.traces.formats.spans.spool import SpanSpool, trace_in
 from evaluation_assets.core.traces.formats.spans.statements import failure, stated_usage, stop_reason
 from evaluation_assets.core.traces.formats.spans.telling import Telling
@@ -37,7 +39,6 @@ from evaluation_assets.core.traces.trajectories.model import JsonObject, Traject
 from evaluation_assets.core.traces.trajectories.recorded_spans import SPANS, TOOL_SPANS, TRACE, TRACES_OF_SPANS
 
 _RECORDED_TWICE = "recorded_twice"
-_EVALUATION = "gen_ai.evaluation.result"
 
 
 def each_trace(
@@ -59,6 +60,7 @@ def each_trace(
             kept = record if isinstance(record, Rejection) else attempted(record, partial(keep, spool))
             if kept is not None:
                 yield kept
+        log.agents = spool.agents
         for trace in spool.traces():
             item = usable(trace, lambda trace: labelled(trajectory_of(trace_in(trace), name, unmapped, log)))
             if not isinstance(item, Rejection) or item.reason != _RECORDED_TWICE:
@@ -74,9 +76,12 @@ def trajectory_of(trace: Trace, name: str, unmapped: UnmappedFields, drop: DropL
     """
     for span in trace.walk():
         read_sdk_attributes(span, unmapped)
-    telling = _told(trace, unmapped, drop, with_asides=False)
+    facts = facts_of(trace, unmapped)
+    agent = run_agent(trace, facts, drop)
+    told = partial(_told, trace, unmapped, drop, agent.nobody)
+    telling = told(with_asides=False)
     if telling.asides and not telling.events:
-        telling = _told(trace, unmapped, drop, with_asides=True)
+        telling = told(with_asides=True)
     elif telling.asides:
         unmapped.count("spans[] (model call beside the work)", telling.asides)
     if trace.repeated:
@@ -91,7 +96,7 @@ def trajectory_of(trace: Trace, name: str, unmapped: UnmappedFields, drop: DropL
         raise UnusableRecord(_RECORDED_TWICE, "all of the trace is in another one, of another instrumentation")
     if telling.asides and not telling.events:
         raise UnusableRecord("no_trajectory_text", "all of the trace looks at the work of others: guards, evaluators")
-    if not any(turn.interactions for turn in turns):
+    if not turns:
         raise UnusableRecord("no_trajectory_text", "no span of the trace has a model message or a tool call")
     spans = list(trace.walk())
     item = next((dataset_item for span in spans for dataset_item in _dataset_items(span.logs)), {})
@@ -116,37 +121,40 @@ def trajectory_of(trace: Trace, name: str, unmapped: UnmappedFields, drop: DropL
     }
     verdicts = list(_verdicts(spans))
     reference = item.get("true_answer")
-    version = _version(spans)
     used, stated, ended = telling.usage(), stated_usage(trace), ended_by(stop_reason(spans))
     if stated is not None and used is not None:
         acting = [each for each in spans if kind_of(each) == "agent"]
         confirm(unmapped.stated, stated, used if len(acting) < 2 else at_most(used, stated))
     return Trajectory(
         id=trace.id,
-        task_id=task_id_of(item.get("task_id") or item.get("instance_id"), task, text),
+        task_id=task_id_of(facts.task_id or item.get("task_id") or item.get("instance_id"), task, text),
+        trial=facts.trial,
         format=name,
         task=task,
         text=text,
         turns=turns,
-        agents=tuple(replace(agent, version=version) for agent in telling.participants()),
+        agents=agent.among(telling.participants()),
         final_answer=answer,
         reference_answer=as_text(reference).strip() or None,
+        success=facts.success,
         started_at=as_utc(min(starts)) if starts else None,
         duration_s=sum_of(map(_duration_s, (_spans_of(spans, name) for name in names))),
         usage=used,
         flags=flags_of(
             cut_off=ended.cut_off,
+            truncated=ended.truncated,
             refused=ended.refused,
             unanswered=not answer and len(turns) <= 1,
-            failed=broken is not None,
+            failed=broken is not None and facts.success is None,
+            disputed=facts.disputed,
         ),
-        labels={"verdicts": verdicts} if verdicts else {},
-        extra={key: value for key, value in about.items() if value},
+        labels=facts.labels | ({"verdicts": verdicts} if verdicts else {}),
+        extra=facts.extra | {key: value for key, value in about.items() if value},
     )
 
 
-def _told(trace: Trace, unmapped: UnmappedFields, drop: DropLog, *, with_asides: bool) -> Telling:
-    telling = Telling(unmapped, drop, with_asides=with_asides)
+def _told(trace: Trace, unmapped: UnmappedFields, drop: DropLog, nobody: str, *, with_asides: bool) -> Telling:
+    telling = Telling(unmapped, drop, nobody=nobody, with_asides=with_asides)
     for root in trace.roots:
         telling.tell(root)
     return telling
@@ -194,17 +202,11 @@ def _first_attribute(spans: list[Span], keys: tuple[str, ...]) -> str | None:
     return next((value for value in values if isinstance(value, str) and value), None)
 
 
-def _version(spans: list[Span]) -> str | None:
-    """The version of the agent, if the spans agree on one."""
-    versions = {version_in(span) for span in spans} - {None}
-    return versions.pop() if len(versions) == 1 else None
-
-
 def _verdicts(spans: Iterable[Span]) -> Iterator[JsonObject]:
     """Evaluation results recorded as span events."""
     for span in spans:
         for event in span.events:
-            if event.name == _EVALUATION:
+            if event.name == EVALUATION:
                 name = event.attributes.get("gen_ai.evaluation.name")
                 verdict = {
                     "judge": event.attributes.get("gen_ai.evaluation.evaluator.name") or name,

@@ -20,8 +20,9 @@ class Event:
 class Span:
     """One operation. Times are seconds since 1970 and milliseconds; `error` is the reason of a failure.
 
-    `scope` is the library that recorded it. `logs` are bodies of log records that belong to it. A span that is only a
-    `log` has the event of a log record, for the span with the same ID.
+    `scope` is the library that recorded it, `service` the program, with its `service_version`. `logs` are bodies of
+    log records that belong to it. A span that is only a `log` has the event of a log record, for the span with the
+    same ID.
     """
 
     id: str
@@ -30,6 +31,7 @@ class Span:
     parent_id: str | None = None
     scope: str = ""
     service: str = ""
+    service_version: str = ""
     start_s: float | None = None
     duration_ms: float | None = None
     error: str | None = None

@@ -6,7 +6,7 @@ from typing import Any
 import orjson
 import pytest
 
-from evaluation_assets.core.traces.formats.base import UnreadableDrop
+from evaluation_assets.core.traces.formats.base import Rejection, UnreadableDrop
 from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Usage
 from evaluation_assets_tests.core.traces.formats.readers.summaries import calls_and_errors, summary_of, written
@@ -432,6 +432,16 @@ def test_what_came_back_may_be_a_step_of_its_own(tmp_path: Path) -> None:
     act = {"action": "look_up", "arguments": {"order": 7}}
     path = written(tmp_path, {"task": "Is it paid?", "history": [act, {"observation": "paid"}] * 2})
     assert (calls_of(trajectories(path)[0]), summary_of(path).trust) == (CALLS * 2, "complete")
+
+
+def test_a_failed_run_without_a_step_counts(tmp_path: Path) -> None:
+    acted = {"goal": "Is it paid?", "outcome": {"success": True}, "steps": [STEP], "answer": "Yes.", "latency_ms": 1500}
+    idle = {"goal": "Is it open?", "outcome": {"success": False}, "steps": [], "answer": ""}
+    done, failed = trajectories(written(tmp_path, acted, idle))
+    assert (done.success, done.duration_s) == (True, 1.5)
+    assert (failed.success, failed.flags, failed.task, failed.calls) == (False, ("no_answer",), "Is it open?", [])
+    _, unknown = read(written(tmp_path, acted, {"goal": "Is it open?", "steps": []}))
+    assert isinstance(unknown, Rejection), "without an outcome it is no run"
 
 
 def test_calls_beside_an_answer_are_a_run_without_its_task(tmp_path: Path) -> None:

@@ -78,14 +78,14 @@ def test_lines_whose_ends_were_cut_are_still_of_the_user(tmp_path: Path) -> None
     assert [turn.user_message for turn in run.turns] == ["Fix it.", "Thanks."]
 
 
-def test_a_start_without_an_answer_is_rejected(tmp_path: Path) -> None:
+def test_a_start_without_an_answer_is_a_run_without_one(tmp_path: Path) -> None:
     path = tmp_path / "aider.txt"
     path.write_text(
         "# aider chat started at 2025-03-01 10:00:00\n\n#### Fix it.  \n\n> litellm.AuthenticationError  \n"
     )
     (found,), _ = read(path)
-    assert isinstance(found, Rejection)
-    assert (found.line, found.reason) == (1, "no_trajectory_text")
+    assert isinstance(found, Trajectory)
+    assert (found.task, found.flags, found.final_answer) == ("Fix it.", ("no_answer",), None)
 
 
 def test_the_file_that_aider_writes_is_refused_with_what_to_do(tmp_path: Path) -> None:

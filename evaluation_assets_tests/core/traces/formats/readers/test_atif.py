@@ -191,10 +191,10 @@ def test_files_of_other_formats_are_rejected_once(tmp_path: Path) -> None:
     assert (rejection.source, rejection.reason) == ("b.json", "not_this_format")
 
 
-def test_a_document_without_anything_of_an_agent_is_rejected(tmp_path: Path) -> None:
-    (rejection,) = read_documents(tmp_path, a=document())
-    assert isinstance(rejection, Rejection)
-    assert rejection.reason == "no_trajectory_text"
+def test_a_document_without_anything_of_an_agent_is_a_run_without_an_answer(tmp_path: Path) -> None:
+    (run,) = read_documents(tmp_path, a=document())
+    assert isinstance(run, Trajectory)
+    assert (run.flags, run.calls, run.task) == (("no_answer",), [], "Do it")
 
 
 def test_documents_a_line_are_trajectories_of_their_own(tmp_path: Path) -> None:

@@ -174,7 +174,8 @@ def test_messages_of_cohere_have_plans_and_documents(tmp_path: Path) -> None:
     (run,) = trajectories(saved(tmp_path, [{"request": {"messages": messages}, "response": response}]))
     assert calls_of(run) == [("look_up", {}, '{"paid": true}')]
     assert "I look it up." in run.text and "It is paid." in run.text
-    assert (run.usage, "step_limit" in run.flags) == (Usage(input_tokens=30, output_tokens=6), True)
+    assert (run.usage, run.flags) == (Usage(input_tokens=30, output_tokens=6), ("truncated",))
+    assert run.final_answer == "It is paid."
 
 
 def test_responses_of_ollama_are_one_conversation_with_their_tokens(tmp_path: Path) -> None:
@@ -278,11 +279,35 @@ def test_a_late_result_finds_its_call_in_an_earlier_message(tmp_path: Path) -> N
     assert [run.piece(step.result.content) for step in run.calls if step.result] == ["done"]
 
 
-@pytest.mark.parametrize("messages", [[], None, "text", [1], [{"role": "user", "content": "hello?"}]])
-def test_a_record_in_which_no_agent_speaks_is_rejected(tmp_path: Path, messages: Any) -> None:
+@pytest.mark.parametrize("messages", [[], None, "text", [1], [{"role": "user", "content": " "}]])
+def test_a_record_in_which_nobody_speaks_is_rejected(tmp_path: Path, messages: Any) -> None:
     good = {"messages": [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]}
     items = read(saved(tmp_path, [good, {"messages": messages}]))
     assert [item.reason for item in items if isinstance(item, Rejection)] == ["no_trajectory_text"]
+
+
+@pytest.mark.parametrize(
+    "answer", [[{"role": "assistant", "content": ""}], [{"role": "assistant", "content": None}], []]
+)
+def test_a_failed_run_without_an_answer_counts(tmp_path: Path, answer: list[Any]) -> None:
+    good = {"success": True, "messages": [{"role": "user", "content": "2+2?"}, {"role": "assistant", "content": "4"}]}
+    failed = {"id": "f", "task_id": "b", "success": False, "messages": [{"role": "user", "content": "3+3?"}, *answer]}
+    _, run = trajectories(saved(tmp_path, [good, failed]))
+    assert (run.id, run.success, run.flags, run.task) == ("f", False, ("no_answer",), "3+3?")
+    assert [agent.id for agent in run.agents] == ["agent"]
+
+
+@pytest.mark.parametrize("said", [{"success": False}, {"question": "3+3?"}])
+def test_a_record_without_messages_is_a_run_only_if_it_states_a_task_and_an_outcome(
+    tmp_path: Path, said: dict[str, Any]
+) -> None:
+    good = {"messages": [{"role": "user", "content": "2+2?"}, {"role": "assistant", "content": "4"}]}
+    empty = {"id": "e", "messages": []}
+    (_, rejected), (_, run) = (
+        read(saved(tmp_path, [good, empty | each])) for each in (said, {"question": "3+3?", "success": False})
+    )
+    assert isinstance(rejected, Rejection) and isinstance(run, Trajectory)
+    assert (run.success, run.flags, run.task) == (False, ("no_answer",), "3+3?")
 
 
 def test_values_nested_too_deep_to_be_stored_are_rejected(tmp_path: Path) -> None:
@@ -526,6 +551,29 @@ def test_trials_of_a_task_on_lines_are_runs(tmp_path: Path) -> None:
     said = [{"role": "user", "content": "Hi."}, {"role": "assistant", "content": "Hello."}]
     lines = [{"task_id": "a", "trial": trial, **message} for trial in range(3) for message in said]
     assert len(trajectories(written(tmp_path, *lines))) == 3
+
+
+def test_runs_with_the_id_of_their_experiment_are_named_by_their_tasks(tmp_path: Path) -> None:
+    messages = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]
+    records = [{"run_id": "may-2", "task_id": name, "messages": messages} for name in ("a", "b")]
+    runs = trajectories(saved(tmp_path, records))
+    assert [(run.id, run.extra["run_id"]) for run in runs] == [("a", "may-2"), ("b", "may-2")]
+
+
+def test_ids_beyond_64_bits_keep_their_digits(tmp_path: Path) -> None:
+    digits = "123456789012345678901234567890"
+    calls = [
+        {"id": name, "type": "function", "function": {"name": "get", "arguments": given}}
+        for name, given in (("1", f'{{"order": {digits}}}'), ("2", f'{{"order": {digits[:-1]}1}}'))
+    ]
+    messages = [
+        {"role": "user", "content": "go"},
+        {"role": "assistant", "content": None, "tool_calls": calls},
+        {"role": "assistant", "content": "Done."},
+    ]
+    (tmp_path / "d.jsonl").write_text(f'{{"sample": {digits}, "messages": {json.dumps(messages)}}}\n')
+    (run,) = trajectories(tmp_path / "d.jsonl")
+    assert [given for _, given, _ in calls_of(run)] == [{"order": digits}, {"order": f"{digits[:-1]}1"}]
 
 
 @pytest.mark.parametrize(

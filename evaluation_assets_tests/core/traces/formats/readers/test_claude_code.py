@@ -192,9 +192,9 @@ def test_a_printed_session_says_why_it_ended(
     assert (run.flags, run.extra.get("error")) == (flags, error)
 
 
-def test_a_session_without_replies_is_rejected(tmp_path: Path) -> None:
-    (item,) = read(written(tmp_path / "session.jsonl", LINES[:4]))
-    assert isinstance(item, Rejection) and item.reason == "no_trajectory_text"
+def test_a_session_without_replies_is_a_run_without_an_answer(tmp_path: Path) -> None:
+    (run,) = trajectories(written(tmp_path / "session.jsonl", LINES[:4]))
+    assert (run.calls, run.final_answer, run.flags) == ([], None, ("no_answer",))
 
 
 @pytest.mark.parametrize(

@@ -112,7 +112,7 @@ def test_a_reply_cut_off_by_its_token_limit_is_marked(tmp_path: Path) -> None:
     path = tmp_path / "drop.jsonl"
     path.write_bytes(orjson.dumps(record))
     run = trajectories(path)[0]
-    assert (run.flags, run.final_answer) == (("step_limit", "no_answer"), None)
+    assert (run.flags, run.final_answer) == (("truncated",), "Once upon")
 
 
 def test_responses_that_name_the_one_before_are_one_conversation() -> None:

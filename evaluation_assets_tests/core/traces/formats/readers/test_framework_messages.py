@@ -172,7 +172,7 @@ def test_a_team_of_autogen_that_reached_a_limit_is_flagged(tmp_path: Path, reaso
     assert (run.flags, run.final_answer) == (flags, "Longer, please.")
 
 
-@pytest.mark.parametrize(("reason", "flag"), [("length", "step_limit"), ("content_filter", "refused")])
+@pytest.mark.parametrize(("reason", "flag"), [("length", "truncated"), ("content_filter", "refused")])
 def test_an_answer_of_pydantic_ai_says_why_its_model_stopped(tmp_path: Path, reason: str, flag: str) -> None:
     asked = {"kind": "request", "parts": [{"part_kind": "user-prompt", "content": "Is order 17 paid?"}]}
     said = {"kind": "response", "parts": [{"part_kind": "text", "content": "It"}], "finish_reason": reason}

@@ -217,14 +217,12 @@ def test_the_logs_of_others_load() -> None:
     runs = trajectories(data("inspect-logs"))
     for run in runs:
         check(run)
-    assert len(runs) == 8
-    assert [run.success for run in runs] == [True, True, False, True, True, True, False, False]
+    assert [run.success for run in runs] == [True, True, False, True, True, True, False]
+    assert summary_of(data("inspect-logs")).repeated_records == 1, "one log is there as .eval, too"
     cancelled = [run for run in runs if run.extra["status"] == "cancelled"]
     assert sum((run.usage.input_tokens or 0) for run in cancelled if run.usage) == 192
     assert {run.format for run in runs} == {"inspect_ai"}
     assert all(isinstance(run, Trajectory) and run.final_answer and run.reference_answer for run in runs)
-    json_log, archive = runs[-2], runs[-1]
-    assert json_log.text == archive.text
 
 
 def retried(*errors: str) -> dict[str, Any]:
@@ -336,3 +334,15 @@ def test_answers_from_the_cache_cost_nothing(tmp_path: Path) -> None:
     (run,) = trajectories(tmp_path / "log.json")
     assert run.usage is not None
     assert run.usage.output_tokens == sum(event["output"]["usage"]["output_tokens"] for event in others)
+
+
+def test_a_log_that_is_there_in_both_forms_is_read_once(tmp_path: Path) -> None:
+    samples = LOG["samples"]
+    archived(tmp_path, samples)
+    (tmp_path / "log.json").write_bytes(orjson.dumps(LOG))
+    runs = trajectories(tmp_path)
+    assert len(runs) == len(samples)
+    assert summary_of(tmp_path).repeated_records == len(samples)
+    other = {**LOG, "eval": LOG["eval"] | {"run_id": "other", "eval_id": "other"}}
+    (tmp_path / "log.json").write_bytes(orjson.dumps(other))
+    assert len(trajectories(tmp_path)) == 2 * len(samples), "the same answers in another run are further trials"

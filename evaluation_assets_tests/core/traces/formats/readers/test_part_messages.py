@@ -41,7 +41,7 @@ def test_requests_of_bedrock_are_one_conversation_with_the_usage_of_each_answer(
 
 def test_an_answer_of_bedrock_cut_off_by_its_limit_is_marked() -> None:
     (run,) = trajectories(BEDROCK / "invocation_log.jsonl")
-    assert "step_limit" in run.flags
+    assert run.flags == ("truncated",) and run.final_answer is not None
 
 
 def test_messages_of_a_strands_session_are_one_conversation(tmp_path: Path) -> None:
@@ -401,7 +401,7 @@ def _adk_event(author: str, text: str | None, **more: Any) -> dict[str, Any]:
     ("code", "flags", "error"),
     [
         ("RESOURCE_EXHAUSTED", ("no_answer", "failed"), "Try later."),
-        ("MAX_TOKENS", ("step_limit", "no_answer"), None),
+        ("MAX_TOKENS", ("truncated",), None),
         ("SAFETY", ("refused",), None),
     ],
 )
@@ -415,7 +415,8 @@ def test_an_error_of_google_adk_is_no_answer_of_the_agent(
     ]
     (run,) = trajectories(written(tmp_path, *events))
     assert (run.flags, run.extra.get("error")) == (flags, error)
-    assert "[Try later.]" in run.text and (run.final_answer is None or code == "SAFETY")
+    assert ("[Try later.]" in run.text) == (code != "MAX_TOKENS")
+    assert "failed" not in run.flags or run.final_answer is None
 
 
 def test_what_gemini_cli_says_in_the_place_of_the_user_is_no_task(tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ def test_a_provider_that_fails_says_nothing_of_the_agent(tmp_path: Path) -> None
     assert (run.success, run.flags, run.extra["error"]) == (None, ("no_answer", "failed"), "API error: 503")
     failed["response"] = {"error": "API error: 503"}
     summary = summary_of(written(tmp_path, data))
-    assert (summary.trajectories, summary.trust) == (2, "partial")
+    assert (summary.trajectories, summary.trust) == (3, "partial")
 
 
 def test_results_on_lines_of_their_own_are_read_the_same(tmp_path: Path) -> None:

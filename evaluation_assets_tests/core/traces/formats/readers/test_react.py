@@ -119,13 +119,13 @@ def test_actions_that_users_observe_in_messages_are_calls(
         {"role": "user", "content": "Find it."},
         {"role": "assistant", "content": f"THOUGHT: I try.\n\nACTION: {action}", "usage": {"prompt_tokens": 7}},
         {"role": "user", "content": "Observation: found"},
-        {"role": "assistant", "content": "Thought: That is it.\nFinal Answer: Here."},
+        {"role": "assistant", "content": "Thought: That is it.\nFinal Answer: Here.", "usage": {"prompt_tokens": 8}},
     ]
     (run,) = trajectories(saved(tmp_path, "d.jsonl", {"id": "1", "messages": messages}))
     check(run)
     assert calls_of(run) == [(*call, "found")]
     assert (run.task, run.final_answer, len(run.turns)) == ("Find it.", "Here.", 1)
-    assert run.usage is not None and run.usage.input_tokens == 7
+    assert run.usage is not None and run.usage.input_tokens == 15
 
 
 def test_a_whole_run_in_one_answer_is_read_with_its_usage_once(tmp_path: Path) -> None:

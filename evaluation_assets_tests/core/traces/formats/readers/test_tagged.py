@@ -45,7 +45,8 @@ from evaluation_assets.core.traces.trajectories.model import Trajectory, from_js
 from evaluation_assets.core.traces.trajectories.recorded import recorded_verdicts
 from evaluation_assets.core.traces.trajectories.trajectory_rows import trajectory_row
 from evaluation_assets_tests.core.making import answer, call, record, result, tagged_texts, trajectory
-from evaluation_assets_tests.core.traces.formats.reading import trajectories
+from evaluation_assets_tests.core.traces.formats.readers.summaries import summary_of
+from evaluation_assets_tests.core.traces.formats.reading import check, trajectories
 
 FIRST, SECOND = call("first"), call("second", "research", "deepsearch")
 
@@ -200,7 +201,7 @@ def test_success_is_said_as_yes_or_no(said: Any, success: bool | None) -> None:
 def test_success_does_not_hide_a_step_limit() -> None:
     run = trajectory("<think>x</think>", success=True, final_result="已达最大步骤(10)。")
     assert run.success is True
-    assert run.flags == ("step_limit", "no_answer")
+    assert run.flags == ("step_limit", "no_answer", "two_outcomes"), "the source states that it was aborted, too"
     assert run.final_answer is None
     assert run.extra["error"] == "已达最大步骤(10)。", "what a finding quotes"
 
@@ -504,3 +505,18 @@ def test_our_own_result_records_read_back_to_the_same_text(words: str, judges: l
     assert again.labels["recorded_evaluation"]["total_clips"] == 3
     first = recorded_verdicts(again)[0]
     assert first.scores == ({"code_correctness": 0.5} if outcome == "scored" else {})
+
+
+def test_a_run_that_was_aborted_and_is_called_a_success_is_doubtful(tmp_path: Path) -> None:
+    record = {"task_id": "t", "question": "5?", "raw_response": "<think>x</think>", "success": True}
+    path = tmp_path / "d.jsonl"
+    path.write_bytes(orjson.dumps(record | {"final_result": "已达最大步骤(10)，任务被中止。"}))
+    assert summary_of(path).sentence.startswith("doubtful: 1 contradiction in what the source states: outcome of a run")
+    path.write_bytes(orjson.dumps(record | {"final_result": "已达最大步骤(10)，任务被中止。", "success": False}))
+    assert summary_of(path).trust == "complete"
+
+
+def test_an_empty_response_is_a_run_if_its_task_and_outcome_are_stated() -> None:
+    run = trajectory("", success=False)
+    assert (run.success, run.flags, run.task, run.calls) == (False, ("no_answer",), "Find the value", [])
+    check(run)
