@@ -154,9 +154,11 @@ def _without_news(stretch: Sequence[SessionInteraction]) -> list[tuple[int, int]
 
 
 def _reported_action(part: SessionInteraction) -> str | None:
-    """The first line of a message of several paragraphs, which says what was done; numbers may be those of a clock."""
-    line, _, rest = part.messages.strip().partition("\n\n")
-    return " ".join(_NUMBERS.sub("", line).casefold().split()) if rest and len(line) <= _LONGEST_ACTION else None
+    """The sentence of its own before what a message shows, which says what was done. Numbers may be those of a clock."""
+    said, _, shown = part.messages.strip().partition("\n\n")
+    if not shown or len(said) > _LONGEST_ACTION or not said.endswith((".", "。")):
+        return None
+    return " ".join(_NUMBERS.sub("", said).casefold().split())
 
 
 def brings_news(own: AbstractSet[str], seen: AbstractSet[str], least: float) -> bool:

@@ -100,6 +100,8 @@ def test_a_form_that_is_filled_in_field_by_field_is_no_ping_pong() -> None:
     assert "ping_pong" not in kinds(*(each for field in fields for each in (go_on, field)))
     again = [part("b", f"I waited {seconds} seconds.\n\n{page}") for seconds in (5, 7, 9, 12)]
     assert "ping_pong" in kinds(*(each for waited in again for each in (go_on, waited)))
+    heads = [part("b", f"Address: file:///{folder}\nTitle: Page\n\n{page}") for folder in ("x", "x/x", "x/x/x", "x/y")]
+    assert "ping_pong" in kinds(*(each for shown in heads for each in (go_on, shown))), "an address is no action"
 
 
 def test_a_ping_pong_begins_where_nothing_new_comes_any_more() -> None:
