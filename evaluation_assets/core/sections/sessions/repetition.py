@@ -154,7 +154,7 @@ def _without_news(stretch: Sequence[SessionInteraction]) -> list[tuple[int, int]
 
 
 def _reported_action(part: SessionInteraction) -> str | None:
-    """The sentence of its own before what a message shows, which says what was done. Numbers may be those of a clock."""
+    """The sentence before what a message shows, which says what was done. Numbers may be those of a clock."""
     said, _, shown = part.messages.strip().partition("\n\n")
     if not shown or len(said) > _LONGEST_ACTION or not said.endswith((".", "。")):
         return None
