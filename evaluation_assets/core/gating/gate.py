@@ -16,6 +16,7 @@ from evaluation_assets.core.gating.bridges import Bridges, differences, on_old_s
 from evaluation_assets.core.gating.changed_judges import JUDGE_AGAIN, changed_judges, unknown_change
 from evaluation_assets.core.gating.changed_tasks import changed_tasks
 from evaluation_assets.core.gating.comparisons import compare_metrics
+from evaluation_assets.core.gating.more_findings import more_findings
 from evaluation_assets.core.gating.outcome import (
     ChangedTask,
     Comparability,
@@ -115,7 +116,12 @@ def _decided(
         [each.model_copy(update={"beyond_noise": each.beyond_noise and each.metric not in offsets}) for each in changed]
         for changed in (fallen, improved)
     )
-    return _outcome(baseline, current, settings, limits, tasks, differs, comparisons, fallen, improved)
+    outcome = _outcome(baseline, current, settings, limits, tasks, differs, comparisons, fallen, improved)
+    more = more_findings(baseline, current, settings, tasks.common, _findings_named(settings))
+    reasons = [*outcome.reasons, *map(wording.more_of, more)]
+    return outcome.model_copy(
+        update={"verdict": _gravest([outcome.verdict, *("warn" for _ in more)]), "reasons": reasons}
+    )
 
 
 def _findings_named(settings: GateSettings) -> list[str]:

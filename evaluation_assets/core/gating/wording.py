@@ -6,7 +6,7 @@ from statistics import fmean
 from evaluation_assets.core.gating import figures
 from evaluation_assets.core.gating.baselines import OF_DROPS, is_note
 from evaluation_assets.core.gating.families import SuspectedFamilies
-from evaluation_assets.core.gating.outcome import Bridge, Difference, Offset
+from evaluation_assets.core.gating.outcome import Bridge, Difference, MetricComparison, Offset
 from evaluation_assets.core.gating.paired_tests import Evidence, Noise
 from evaluation_assets.core.gating.pairs import Pairs
 from evaluation_assets.core.gating.settings import GateSettings, GateVerdict
@@ -113,6 +113,11 @@ def _change(pairs: Pairs, effect: float) -> str:
 def _size(pairs: Pairs, decrease: float) -> str:
     shown = pairs.as_size(decrease)
     return f"{'an increase' if pairs.lower_is_better else 'a decrease'} of {figures.size(shown, pairs.metric)}"
+
+
+def more_of(finding: MetricComparison) -> str:
+    """Reason for a kind of findings that is more frequent, but does not gate."""
+    return f"{finding.reason}; it gates if gate.yaml names it in metrics"
 
 
 def unknown_limit(metric: str, limit: float, *, at_most: bool) -> str:

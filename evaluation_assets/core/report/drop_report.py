@@ -212,7 +212,8 @@ def _compared_with(home: Installation, drop: str, suite: str | None, previous: s
     """The drop that a drop is compared with: the suite's baseline, or else its previous drop; and which of them."""
     baseline = baseline_for(home, drop, suite)
     if baseline is not None and (accepted := baseline.runs[-1].drop) != drop:
-        return accepted, "the baseline"
+        several = len(baseline.runs)
+        return accepted, "the baseline" if several == 1 else f"the last of {several} drops of the baseline"
     return None if previous is None else (previous, "the previous drop of the suite")
 
 

@@ -50,9 +50,16 @@ def test_a_kind_that_neither_run_has_is_unchanged() -> None:
     assert gate(runs(0), runs(0)).verdict == "pass"
 
 
-def test_kinds_that_are_not_named_are_left_to_the_report() -> None:
+def test_kinds_that_are_not_named_warn_beyond_noise() -> None:
+    """A tool that fails in half of the runs passed, where these ended well all the same."""
     outcome = gate(runs(0), runs(20), GateSettings())
-    assert (outcome.verdict, [each.metric for each in outcome.metrics]) == ("pass", ["success"])
+    assert (outcome.verdict, [each.metric for each in outcome.metrics]) == ("warn", ["success"])
+    assert outcome.reasons == [
+        "success: unchanged on 40 tasks",
+        "finding.loop +0.500 on 40 tasks (p <0.001); it gates if gate.yaml names it in metrics",
+    ]
+    for before, after in ((runs(0), runs(2)), (runs(20), runs(0)), (runs(20), runs(20, detectors="2"))):
+        assert gate(before, after, GateSettings()).verdict == "pass"
 
 
 def test_other_detectors_are_not_compared() -> None:
