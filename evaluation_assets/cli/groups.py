@@ -21,7 +21,7 @@ from evaluation_assets.core.report.render import plain
 from evaluation_assets.core.sections.failure_groups.states import KeptState, read_states, write_states
 from evaluation_assets.core.system.by_key import by_key
 from evaluation_assets.core.system.installation import Installation
-from evaluation_assets.core.text.counted import percent, runs_of_tasks
+from evaluation_assets.core.text.counted import counted, percent, runs_of_tasks
 
 _EXAMPLES = 3
 _TREND = 10
@@ -42,6 +42,7 @@ def group_commands() -> None:
 def list_groups(home: Installation, panel: Panel, format_name: str) -> None:
     """List the groups, the gravest first. The exit status is 1 if one was reopened."""
     rows = updated_groups(home, panel)
+    _warn_of_states(home, rows)
     if format_name == "json":
         click.echo(json.dumps(rows, indent=1))
     elif not rows:
@@ -63,6 +64,8 @@ def show_group(group: str, home: Installation, panel: Panel) -> None:
     echo(f"  versions      {plain(', '.join(row['versions'])) or 'unknown'}")
     if row["success_with"] is not None and row["success_without"] is not None:
         echo(f"  success       {percent(row['success_with'])} with it, {percent(row['success_without'])} without")
+    if earlier := len(row["by_drop"][:-_TREND]):
+        echo(f"  after {counted(earlier, 'earlier drop')}:")
     for drop in row["by_drop"][-_TREND:]:
         echo(f"  {drop['n_affected']:>5} of {drop['n_runs']:<6} {plain(drop['drop'])}")
     members = [each for each in home.whole_table("grouped_findings").rows() if each["group_id"] == row["group_id"]]
@@ -139,12 +142,14 @@ def updated_groups(home: Installation, panel: Panel) -> list[dict[str, Any]]:
     warn_without_findings(home)
     if not are_current(home):
         updated_overview(home, panel, ["grouped_findings", "failure_groups"])
-    rows = list(home.whole_table("failure_groups").rows())
+    return list(home.whole_table("failure_groups").rows())
+
+
+def _warn_of_states(home: Installation, rows: list[dict[str, Any]]) -> None:
     states = read_states(home.groups_file)
     for finding in (no_reopened_failures(states, rows), states_of_groups(states, rows)):
         if not finding.passed:
             warn(plain(str(finding.description)))
-    return rows
 
 
 def known_group(rows: list[dict[str, Any]], group: str) -> dict[str, Any]:

@@ -235,8 +235,12 @@ def _ranks(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
 
 def _behind(row: Mapping[str, Any]) -> str:
     low, high = row["difference_low"], row["difference_high"]
-    interval = "" if low is None else f" ({low:+.3f} to {high:+.3f})"
-    return f"  {row['difference']:+.3f}{interval}"
+    interval = "" if low is None else f" ({_signed(low)} to {_signed(high)})"
+    return f"  {_signed(row['difference'])}{interval}"
+
+
+def _signed(value: float) -> str:
+    return f"{'-' if value < 0 else '+'}{_cell(abs(value))}"
 
 
 def _agent(row: Mapping[str, Any]) -> str:

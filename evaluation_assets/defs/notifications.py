@@ -8,7 +8,7 @@ import dagster as dg
 
 from evaluation_assets.core.pipeline.checks.names import REGRESSION_GATE
 from evaluation_assets.core.report.sinks.http import Patience
-from evaluation_assets.core.report.sinks.notifications import FailedCheck, groups_message, message
+from evaluation_assets.core.report.sinks.notifications import FailedCheck, WrittenReport, groups_message, message
 from evaluation_assets.core.report.sinks.webhook import post
 from evaluation_assets.core.system.automation import NotificationSettings
 from evaluation_assets.core.text.counted import counted
@@ -42,8 +42,8 @@ def failure_sensor(settings: NotificationSettings, jobs: Collection[str] | None 
             return dg.SkipReason(f"{run.job_name} is a job of the project that the assets are part of")
         checks = failed_checks(context.instance, run.run_id)
         drop, problem = run.tags.get(PARTITION_TAG), reason_of(context)
-        headline = report_headline(context.instance, run.run_id) if drop else None
-        post(url, message(run.job_name, drop, run.run_id, checks, problem, REGRESSION_GATE, headline), PATIENCE)
+        report = written_report(context.instance, run.run_id) if drop else None
+        post(url, message(run.job_name, drop, run.run_id, checks, problem, REGRESSION_GATE, report), PATIENCE)
         return None
 
     return notify_failures
@@ -85,13 +85,13 @@ def reason_of(context: dg.RunFailureSensorContext) -> str | None:
     return "; ".join(map(why_failed, failed)) or context.failure_event.message
 
 
-def report_headline(instance: dg.DagsterInstance, run_id: str) -> str | None:
-    """The headline of the report that a run wrote; `None` if it wrote none."""
+def written_report(instance: dg.DagsterInstance, run_id: str) -> WrittenReport | None:
+    """The report that a run wrote; `None` if it wrote none."""
     for record in instance.all_logs(run_id, of_type=dg.DagsterEventType.ASSET_MATERIALIZATION):
         event = record.dagster_event
         materialization = None if event is None else event.step_materialization_data.materialization
-        if materialization is not None and "headline" in materialization.metadata:
-            return str(materialization.metadata["headline"].value)
+        if materialization is not None and "headline" in (told := materialization.metadata):
+            return WrittenReport(str(told["headline"].value), str(told.get("report_url", told["path"]).value))
     return None
 
 

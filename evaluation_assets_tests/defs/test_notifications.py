@@ -72,6 +72,8 @@ def test_a_regression_is_told_to_the_url(accepted: Workspace, receiver: list[dic
     assert ": regression_gate: fail: success -0.900 on 10 tasks" in message["text"]
     assert (message["kind"], message["job"], message["drop"]) == ("regression", "evaluate", "s/worse")
     assert [check["check"] for check in message["checks"]] == [GATE]
+    page = str(accepted.home.reports("s/worse") / "report.html")
+    assert message["report"] == page and message["text"].endswith(f"; report: {page}")
 
 
 def test_a_run_that_breaks_is_told_to_the_url(installation: Workspace, receiver: list[dict[str, Any]]) -> None:

@@ -65,7 +65,8 @@ class ModelUse:
 
     @property
     def _tokens(self) -> str:
-        if self.uncounted and not (self.input_tokens or self.output_tokens):
+        is_unsaid = self.uncounted or self.cost_usd is None
+        if is_unsaid and not (self.input_tokens or self.output_tokens):
             return "tokens unknown"
         cached = f" ({self.cached_tokens:,} cached)" if self.cached_tokens else ""
         return f"{self._told(self.input_tokens)} tokens in{cached}, {self._told(self.output_tokens)} out"

@@ -20,6 +20,14 @@ class FailedCheck:
     drop: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class WrittenReport:
+    """The report of a drop: what it opens with, and its URL or path."""
+
+    headline: str
+    address: str
+
+
 def message(
     job: str,
     drop: str | None,
@@ -27,12 +35,12 @@ def message(
     checks: Sequence[FailedCheck],
     problem: str | None,
     gate: str,
-    headline: str | None = None,
+    report: WrittenReport | None = None,
 ) -> dict[str, Any]:
     """Build the JSON to send. `kind` is `regression` if the check named `gate` failed the run.
 
-    `headline` is that of the report, if the run wrote one. A run of many drops has no `drop`: its failed checks name
-    theirs, after the `problem`, which names the drops that were not evaluated.
+    `report` is the one that the run wrote. A run of many drops has no `drop`: its failed checks name theirs, after the
+    `problem`, which names the drops that were not evaluated.
     """
     fallen = [drop or check.drop or "a drop" for check in checks if check.check == gate]
     regressed = bool(fallen)
@@ -43,13 +51,15 @@ def message(
     words = "; ".join([*([problem] if of_drops and problem else []), *told]) or problem or "failed"
     where = f" of {drop}" if drop else ""
     head = f"Regression in {', '.join(fallen)}" if regressed else f"Run {job}{where} failed"
-    first = f" ({headline})" if headline else ""
+    first = f" ({report.headline})" if report else ""
+    link = f"; report: {report.address}" if report else ""
     return {
-        "text": for_chat(f"{head}{first}: {words}"[:_MAX_TEXT]),
+        "text": for_chat(f"{head}{first}: {words}"[: _MAX_TEXT - len(link)] + link),
         "kind": "regression" if regressed else "failure",
         "job": job,
         "drop": drop,
-        "headline": headline,
+        "headline": report.headline if report else None,
+        "report": report.address if report else None,
         "run_id": run_id,
         "checks": [asdict(check) for check in checks],
     }

@@ -15,7 +15,7 @@ def task(name: str, now: float, beyond_noise: bool) -> ChangedTask:
 
 
 def report(**fields: Any) -> DropReport:
-    success = rate("success", {"a": [True], "b": [False]})
+    success = rate("success", {"a": [True], "b": [False]}, runs=2)
     known = Headline.model_construct(rates=[] if success is None else [success])
     return DropReport.model_construct(
         **{"headline": known, "judges": [], "criteria": [], "tool_use": None, "worst_clips": [], **fields}

@@ -93,7 +93,7 @@ def test_the_page_opens_with_findings_and_folds_the_scores(folder: Path, report:
     ]
     written = (folder / "report.md").read_text()
     assert written.index("## Findings") < written.index("## Scores by tool type")
-    assert "3 runs failed. Found in them: Loop in 1, nothing HIGH or MEDIUM in 2." in written
+    assert "4 runs failed. Found in them: Cut off in 1, Loop in 1, nothing HIGH or MEDIUM in 2." in written
 
 
 def test_tools_have_the_names_that_the_agent_calls_them_by(home: Path) -> None:
@@ -129,7 +129,7 @@ def test_outcomes_for_pull_requests_and_webhooks_have_a_line_a_kind(report: Drop
     assert "[Cut off](https://reports/assistants/report.html#/runs?q=finding%3A%22cut_off%22)" in lines[0]
     assert told.data["findings"][0] == {"kind": "cut_off", "severity": "HIGH", "runs": 1, "share": 1 / 16}
     assert told.sentence.endswith(
-        "Findings in 3 of 16 runs, HIGH or MEDIUM ones in 1 of 3 failed runs: Cut off (1 run), Loop (1 run), "
+        "Findings in 3 of 16 runs, HIGH or MEDIUM ones in 2 of 4 failed runs: Cut off (1 run), Loop (1 run), "
         "Unsupported answer (1 run); LOW: Unresolved error (1 run)"
     )
     without_findings = drop_outcome(report.model_copy(update={"findings": None}), ReportAddress())
