@@ -470,7 +470,6 @@ def test_groups_tags_and_owners_are_the_teams_own_and_jobs_stay_whole(project: P
     assert '"renamed"' in (folder / "home" / "drops" / "agent_runs.jsonl").read_text()
 
 
-@pytest.mark.filterwarnings("ignore::dagster.BetaWarning")  # of Dagster's tester
 def test_conditions_of_the_team_start_evaluations_and_promote_no_baseline(project: Path) -> None:
     eager = "{{ dg.AutomationCondition.eager() }}"
     folder = component(project, home="home", translation={"automation_condition": eager})

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.slow
 FOLDERS = {
     "agentdataeva": 6,
     "atif/golden": 2,
-    "inspect-logs": 8,
+    "inspect-logs": 7,
     "mast": 19,
     "mini-swe-agent": 26,
     "otel-agentevals": 2,

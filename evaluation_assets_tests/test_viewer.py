@@ -497,7 +497,9 @@ def outcomes(file: Path) -> dict[str, bool]:
 def compared(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, bool], dict[str, bool]]:
     """Two recorded runs of one public suite, and what each of their tasks came to."""
     folder = tmp_path_factory.mktemp("compared")
-    before, after = sorted((data("tau2-bench") / "ab").glob("*.json"), key=lambda path: path.name.startswith("ft"))
+    before, after = sorted(
+        (data("tau2-bench") / "ab").glob("*.json"), key=lambda path: not path.name.startswith("ft")
+    )  # by time
     (folder / "home" / "drops" / "tau2").mkdir(parents=True)
     for name, file in (("before", before), ("now", after)):
         drop = folder / "home" / "drops" / "tau2" / f"{name}.json"

@@ -13,7 +13,7 @@ from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.definitions import build_definitions
 from evaluation_assets.defs.lineage import readable
 from evaluation_assets.defs.per_judge import LEVELS, judge_key
-from evaluation_assets_tests.conftest import Workspace, materialization, record
+from evaluation_assets_tests.conftest import Workspace, materialization, record, workspace
 
 JUDGES = ("one", "two")
 
@@ -123,3 +123,11 @@ def test_an_owner_that_nobody_could_be_is_refused(tmp_path: Path) -> None:
     home.gate_file.write_text("lineage: {owners: [evals]}")
     with pytest.raises(InvalidSettings, match=r"lineage\.owners"):
         build_definitions(home, Panel())
+
+
+@pytest.mark.filterwarnings("error::dagster.BetaWarning", "error::dagster.PreviewWarning")
+def test_previews_of_dagster_are_no_concern_of_those_who_evaluate(tmp_path: Path, instance: dg.DagsterInstance) -> None:
+    """Workers of a deployment logged two warnings for each asset and run."""
+    installation = workspace(tmp_path / "home", instance)
+    installation.drop("d", record())
+    assert installation.run("d").success
