@@ -152,6 +152,7 @@ def test_a_drop_of_no_suite_is_told_which_baseline_there_is(home: Path, tmp_path
     assert "--as SUITE/worse compares it with the baseline of retail, support." in gated.stderr
 
 
+@pytest.mark.slow
 def test_a_second_version_in_its_own_file_is_compared_with_the_first(tmp_path: Path) -> None:
     """Without a suite, the runs of the same tasks in another file or folder are those of an earlier version."""
 

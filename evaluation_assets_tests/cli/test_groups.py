@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
 
 from evaluation_assets_tests.conftest import command
@@ -68,6 +69,7 @@ def test_a_failure_appears_is_resolved_and_reopened(tmp_path: Path) -> None:
     assert yaml.safe_load((home / "groups.yaml").read_text())[worst["group_id"]]["state"] == "acknowledged"
 
 
+@pytest.mark.slow
 def test_a_relapse_is_seen_although_the_failure_gathers_elsewhere_or_its_drop_is_written_anew(tmp_path: Path) -> None:
     home, folder = tmp_path / "home", tmp_path / "in" / "shop"
     folder.mkdir(parents=True)

@@ -178,7 +178,7 @@ def test_a_drop_that_is_changed_while_it_is_read_is_evaluated_in_its_new_state_a
     home = Installation.at(str(tmp_path))
     drop = tmp_path / "drops" / "d.jsonl"
     drop.parent.mkdir()
-    drop.write_bytes(b"".join(record(f"old{number}") for number in range(60_000)))
+    drop.write_bytes(b"".join(record(f"old{number}") for number in range(8_000)))
     errors = tmp_path / "errors"
     errors.touch()
     reading = start_command(

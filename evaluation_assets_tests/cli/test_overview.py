@@ -61,6 +61,7 @@ def test_tables_have_no_escapes(evaluated: Path) -> None:
     assert "second" in done.stdout and "Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 def test_the_overview_lists_ten_drops(tmp_path: Path) -> None:
     for number in range(12):
         drop_at(tmp_path, f"night{number}", "agent")
