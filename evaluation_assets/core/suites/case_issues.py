@@ -8,9 +8,10 @@ from evaluation_assets.core.suites import call_metrics
 from evaluation_assets.core.suites.answers import RIGHT, AnswerOutcome
 from evaluation_assets.core.suites.call_schemas import Defect
 from evaluation_assets.core.suites.calls import Call, Run, same_tool
-from evaluation_assets.core.suites.comparison import in_full, shown
+from evaluation_assets.core.suites.comparison import compare_call, in_full, shown
 from evaluation_assets.core.suites.matching import Alignment
 from evaluation_assets.core.suites.suite import Case, Suite
+from evaluation_assets.core.text.excerpts import in_short
 
 IssueKind = Literal[
     "missing_call",
@@ -63,6 +64,7 @@ _PARAMETER_ISSUES: Mapping[str, IssueKind] = {
     "forbidden": "forbidden_parameter",
     "unexpected": "unexpected_parameter",
 }
+_LONGEST_ERROR = 200
 OTHERS_ARE_FINE = ("in_order", "superset")
 """Ways to match with which calls beside the expected ones are no issue."""
 
@@ -96,18 +98,46 @@ def issue_of(
 
 
 def call_issues(case: Case, calls: Sequence[Call], alignment: Alignment) -> Iterable[Issue]:
-    """Calls that are missing, too many, or of another tool."""
+    """Calls that are missing, that failed though they must not, that are too many, or of another tool."""
     if case.match != "subset":
-        for index in alignment.missing:
-            want = case.expected_calls[index]
-            named = {name: rule.accepted[0] for name, rule in want.parameters.items() if rule.accepted}
-            values = f" with {in_full(named)}" if named else ""
-            yield issue_of("missing_call", f"call {index + 1}, {want.tool}{values}, was not made", want.tool)
+        yield from _missing(case, calls, alignment)
+    for pair in alignment.pairs:
+        if (failure := pair.comparison.failure) is not None:
+            yield _did_not_succeed(case, pair.expected, failure, pair.call)
     if case.should_not_call_tools:
         for index, call in enumerate(calls):
             yield issue_of("call_not_allowed", f"{call.name} was called where no tool is needed", call.name, call=index)
     elif case.match not in OTHERS_ARE_FINE and (case.expected_calls or case.match):
         yield from _surplus_issues(case, calls, alignment)
+
+
+def _missing(case: Case, calls: Sequence[Call], alignment: Alignment) -> Iterable[Issue]:
+    """Calls that were not made. With `same_effects` a call that failed is none: its error is told."""
+    failed = [(index, call, call.error) for index, call in enumerate(calls) if call.error is not None]
+    paired = {pair.call for pair in alignment.pairs}
+    for position in alignment.missing:
+        want = case.expected_calls[position]
+        attempts = (
+            (index, error)
+            for index, call, error in failed
+            if index not in paired and same_tool(want.tool, call.name) and compare_call(want, call).is_right
+        )
+        if (attempt := next(attempts, None)) is not None:
+            yield _did_not_succeed(case, position, attempt[1], attempt[0])
+        else:
+            yield issue_of("missing_call", f"{_named(case, position)}, was not made", want.tool)
+
+
+def _did_not_succeed(case: Case, position: int, error: str, call: int) -> Issue:
+    detail = f"{_named(case, position)}, failed: {in_short(error, _LONGEST_ERROR)}"
+    return issue_of("missing_call", detail, case.expected_calls[position].tool, call=call)
+
+
+def _named(case: Case, position: int) -> str:
+    """An expected call with the values that it has to have."""
+    want = case.expected_calls[position]
+    values = {name: rule.accepted[0] for name, rule in want.parameters.items() if rule.accepted}
+    return f"call {position + 1}, {want.tool}" + (f" with {in_full(values)}" if values else "")
 
 
 def _surplus_issues(case: Case, calls: Sequence[Call], alignment: Alignment) -> Iterable[Issue]:

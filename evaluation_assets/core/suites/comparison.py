@@ -36,14 +36,18 @@ class ParameterOutcome:
 
 @dataclass(frozen=True, slots=True)
 class CallComparison:
-    """One call beside one expected call: an outcome for every parameter that was expected or is out of place."""
+    """One call beside one expected call: an outcome for every parameter that was expected or is out of place.
+
+    `failure` is the error of a call that had to succeed.
+    """
 
     parameters: tuple[ParameterOutcome, ...]
+    failure: str | None = None
 
     @property
     def is_right(self) -> bool:
-        """Whether every parameter is."""
-        return all(outcome.status == "right" for outcome in self.parameters)
+        """Whether every parameter is, and the call succeeded if it had to."""
+        return self.failure is None and all(outcome.status == "right" for outcome in self.parameters)
 
     def accuracy(self, wrong_value_credit: float = 0) -> float | None:
         """Share of parameters that are right; `None` where there is none. A wrong value may count in part."""
@@ -55,7 +59,7 @@ class CallComparison:
 
 
 def compare_call(expected: ExpectedCall, call: Call) -> CallComparison:
-    """The parameters of a call against the rules of an expected call. The names of the tools are not looked at."""
+    """A call against the rules of an expected call. The names of the tools are not looked at."""
     given: JsonObject = call.arguments or {}
     outcomes: list[ParameterOutcome] = []
     for name, rule in expected.parameters.items():
@@ -72,7 +76,7 @@ def compare_call(expected: ExpectedCall, call: Call) -> CallComparison:
             for name, value in given.items()
             if name not in expected.parameters
         ]
-    return CallComparison(tuple(outcomes))
+    return CallComparison(tuple(outcomes), call.error if expected.succeeds else None)
 
 
 def _missing(rule: ParameterRule, call: Call) -> str:

@@ -145,12 +145,14 @@ class ExpectedCall(_Model):
         tool: Name of the tool.
         parameters: Rules by the name of a parameter. A plain value means `equals`.
         other_parameters: Whether the call may have parameters that are not listed.
+        succeeds: Whether the call has to succeed: one that failed, and was not made again with success, fails the case.
         returns: What a mock of the tool answers to this call. Default: `returns` of the tool's definition.
     """
 
     tool: str = Field(min_length=1)
     parameters: dict[str, Rule] = {}
     other_parameters: Literal["allowed", "forbidden"] = "allowed"
+    succeeds: bool = Field(default=False, exclude_if=lambda succeeds: not succeeds)
     returns: Any = None
 
 

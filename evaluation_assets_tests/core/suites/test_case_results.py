@@ -56,6 +56,30 @@ def test_a_missing_call_fails_the_case_whatever_its_score() -> None:
     assert not result.passed
 
 
+@pytest.mark.parametrize("match", [None, "superset", "in_order"])
+def test_a_call_that_has_to_succeed_fails_the_case_until_it_does(match: str | None) -> None:
+    of = case(expected("cancel", id=7) | {"succeeds": True}, match=match)
+    failed = Call("cancel", {"id": 7}, error="HTTP 500")
+    result = measure(of, failed)
+    assert (result.passed, result.exact_calls, result.parameter_accuracy) == (False, 0, 1)
+    (issue,) = result.issues
+    assert (issue.kind, issue.hard, issue.call) == ("missing_call", True, 0)
+    assert issue.detail == 'call 1, cancel with {"id": 7}, failed: HTTP 500'
+    again = measure(case(expected("cancel", id=7) | {"succeeds": True}, match="superset"), failed, call("cancel", id=7))
+    assert (again.passed, again.exact_calls, kinds(again)) == (True, 1, [])
+    assert measure(
+        case(expected("cancel", id=7), match=match), failed
+    ).passed  # as long as the case does not ask for it
+
+
+def test_with_same_effects_a_call_that_failed_is_told_with_its_error() -> None:
+    of = case(expected("cancel", id=7), match="same_effects")
+    other, failed = Call("cancel", {"id": 8}, error="not found"), Call("cancel", {"id": 7}, error="HTTP 500")
+    (issue,) = measure(of, other, failed).issues
+    assert (issue.detail, issue.call) == ('call 1, cancel with {"id": 7}, failed: HTTP 500', 1)
+    assert measure(of, other).issues[0].detail == 'call 1, cancel with {"id": 7}, was not made'
+
+
 def test_parts_that_do_not_apply_are_left_out_and_the_weights_renormalised() -> None:
     only_words = measure(case(keywords=["a", "b"]), call("x"), answer="A")
     assert (only_words.score, only_words.parts) == (0.5, {"content": 0.5})

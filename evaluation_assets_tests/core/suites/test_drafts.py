@@ -111,6 +111,8 @@ def test_runs_with_the_failure_that_would_pass_are_told() -> None:
     assert (draft_case(task).review or "").endswith("; 1 of 2 runs with the failure would pass, say what they lack")
     task.failing = [run(call("pay", amount=4))]
     assert draft_case(task).review == "expectations are from 1 passing run"
+    task.failing = [run(Call("pay", {"amount": 3}, error="HTTP 500"))]
+    assert draft_case(task).review == "expectations are from 1 passing run"  # the call has to succeed
 
 
 CALLS = st.builds(
