@@ -12,6 +12,7 @@ from typing import Literal, get_args
 
 from evaluation_assets.core.suites.courtesies import without_courtesies
 from evaluation_assets.core.suites.suite import ReferenceAnswer
+from evaluation_assets.core.text.excerpts import in_short
 from evaluation_assets.core.text.unspaced import UNSPACED
 from evaluation_assets.core.traces.trajectories.words import are_comparable, words
 
@@ -83,6 +84,7 @@ _IS_POLAR = re.compile(
 )
 """A yes or no at the start; "no one" and "yes or no" are none."""
 
+_EMPHASISED = re.compile(r"\*\*(?!TERMINATE)[^*\n]+\*\*|(?<!\w)[\"“«'](?!TERMINATE)[^\"”»'\n]{2,80}[\"”»'](?!\w)")
 _TERM_SIGNS = re.compile(r"[^\w\s+#%.,:/-]|[.,:/-](?!\d)|(?<!\w)_|_(?!\w)")
 """Signs that do not change a name; those before digits may change a number."""
 
@@ -103,6 +105,10 @@ _BEFORE_OTHERS = re.compile(
 """What stands around one of several names in a sentence; the second follows it."""
 
 _LONGEST_NUMBER = 200
+_LONGEST_GIVEN = 160
+_LONGEST_MARK = 3
+"""Of an item of a list: `12.`"""
+
 _LONGEST_SEARCHED = 100_000
 _SEPARATOR = re.compile(r"[, '’_]")
 
@@ -167,6 +173,24 @@ def _agreement(reference: str, answer: str) -> Agreement:
     if len(wanted.split()) <= _SHORT_REFERENCE and _has_nothing_of(reference, said):
         return "differs"
     return "states" if wanted and _is_stated(wanted, said) else "unclear"
+
+
+def given_in(answer: str, reference: str) -> str:
+    """What an answer gives in place of the reference, in short.
+
+    It is what the answer boxes, or announces last. Of other long ones it is the last sentence with a number, where the
+    reference is one, or with an emphasised or quoted name; else how they begin and end.
+    """
+    text = boxed(answer)[:_LONGEST_SEARCHED].strip()
+    announced = [found.end() for found in _ANNOUNCED.finditer(text)]
+    if announced:
+        text = _sentences(text[announced[-1] :])[0].strip()
+    elif len(text) > _LONGEST_GIVEN:
+        is_number = _number(normalised(reference).removesuffix("%").strip()) is not None
+        pattern = _STATED if is_number else _EMPHASISED
+        sentences = map(str.strip, reversed(_sentences(text)))
+        text = next((each for each in sentences if len(each) > _LONGEST_MARK and pattern.search(each)), text)
+    return in_short(text, _LONGEST_GIVEN)
 
 
 def _term(text: str) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from evaluation_assets.core.suites import call_metrics
-from evaluation_assets.core.suites.answers import RIGHT, AnswerOutcome
+from evaluation_assets.core.suites.answers import RIGHT, AnswerOutcome, given_in
 from evaluation_assets.core.suites.call_schemas import Defect
 from evaluation_assets.core.suites.calls import Call, Run, same_tool
 from evaluation_assets.core.suites.comparison import compare_call, in_full, shown
@@ -64,6 +64,7 @@ _PARAMETER_ISSUES: Mapping[str, IssueKind] = {
     "forbidden": "forbidden_parameter",
     "unexpected": "unexpected_parameter",
 }
+_LONGEST_ARGUMENTS = 200
 _LONGEST_ERROR = 200
 OTHERS_ARE_FINE = ("in_order", "superset")
 """Ways to match with which calls beside the expected ones are no issue."""
@@ -141,22 +142,20 @@ def _named(case: Case, position: int) -> str:
 
 
 def _surplus_issues(case: Case, calls: Sequence[Call], alignment: Alignment) -> Iterable[Issue]:
+    kind: IssueKind
     hard = case.match is not None
     instead = len(alignment.missing)
     for index in alignment.surplus:
         name = calls[index].name
+        made = f"{name} with {shown(given, _LONGEST_ARGUMENTS)}" if (given := calls[index].arguments) else name
         if any(same_tool(want.tool, name) for want in case.expected_calls):
-            yield issue_of(
-                "repeated_call", f"call {index + 1}, {name}, is one more than expected", name, hard=hard, call=index
-            )
+            kind, detail = "repeated_call", f"call {index + 1}, {made}, is one more than expected"
         elif instead:
             instead -= 1
-            detail = f"call {index + 1} went to {name} while an expected call is missing"
-            yield issue_of("wrong_tool", detail, name, hard=hard, call=index)
+            kind, detail = "wrong_tool", f"call {index + 1} went to {made} while an expected call is missing"
         else:
-            yield issue_of(
-                "unnecessary_call", f"call {index + 1}, {name}, was not expected", name, hard=hard, call=index
-            )
+            kind, detail = "unnecessary_call", f"call {index + 1}, {made}, was not expected"
+        yield issue_of(kind, detail, name, hard=hard, call=index)
 
 
 def parameter_issues(case: Case, alignment: Alignment, *, fails: bool) -> Iterable[Issue]:
@@ -226,7 +225,9 @@ def answer_issues(
     elif answer == "missing":
         yield issue_of("wrong_answer", f"there is no answer, expected {expected}")
     else:
-        yield issue_of("wrong_answer", f"expected {expected}, got {shown(run.answer)}")
+        yield issue_of(
+            "wrong_answer", f"expected {expected}, got {in_full(given_in(run.answer or '', case.answer.value))}"
+        )
 
 
 def completion_issues(suite: Suite, run: Run, *, completed: bool) -> Iterable[Issue]:

@@ -1,13 +1,15 @@
 """What a source expects of a run that it recorded: gold calls, outputs, tests of a patch, or a reference answer."""
 
+import re
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from evaluation_assets.core.suites import call_metrics
-from evaluation_assets.core.suites.answers import agreement
+from evaluation_assets.core.suites.answers import agreement, given_in
 from evaluation_assets.core.suites.calls import run_of
 from evaluation_assets.core.suites.case_issues import Issue, answer_issues, call_issues, issue_of, parameter_issues
-from evaluation_assets.core.suites.comparison import shown
+from evaluation_assets.core.suites.comparison import in_full, shown
 from evaluation_assets.core.suites.matching import align, effects
 from evaluation_assets.core.suites.suite import Case, ExpectedCall, ParameterRule, SimulatedUser
 from evaluation_assets.core.text.counted import counted
@@ -28,6 +30,8 @@ _TESTS = {
 """Tests of a task by kind, in words: those of SWE-bench, and all that verify a trial of Harbor."""
 
 _NAMED = 3
+_SHORTEST_NAME = 3
+"""Characters of a value that is not in a message by chance."""
 
 
 def unmet_expectations(trajectory: Trajectory) -> Iterator[Issue]:
@@ -48,8 +52,21 @@ def unmet_expectations(trajectory: Trajectory) -> Iterator[Issue]:
     alignment = effects(case.expected_calls, run.calls, align(case.expected_calls, run.calls))
     missing = call_metrics.keyword_score(case.keywords, run.said or run.answer)[1]
     yield from call_issues(case, run.calls, alignment)
-    yield from parameter_issues(case, alignment, fails=True)
+    said = "\n".join(turn.user_message or "" for turn in trajectory.turns)
+    for issue in parameter_issues(case, alignment, fails=True):
+        is_of_user = issue.call is not None and _names(
+            said, (run.calls[issue.call].arguments or {}).get(issue.parameter)
+        )
+        yield replace(issue, detail=f"{issue.detail}, which the user named") if is_of_user else issue
     yield from answer_issues(case, run, None, missing)
+
+
+def _names(said: str, value: object) -> bool:
+    """Whether a text names a value, which is then as likely a fault of the task as of the agent."""
+    text = str(value) if isinstance(value, str | int | float) and not isinstance(value, bool) else ""
+    return (
+        len(text) >= _SHORTEST_NAME and re.search(rf"(?<!\w){re.escape(text)}(?!\w)", said, re.IGNORECASE) is not None
+    )
 
 
 def _failed_tests(labels: Mapping[str, Any]) -> Iterator[Issue]:
@@ -73,7 +90,7 @@ def _wrong_answer(trajectory: Trajectory) -> Iterator[Issue]:
         return
     found = agreement(expected, answer)
     if found == "differs" or (found == "unclear" and trajectory.success is False):
-        yield issue_of("wrong_answer", f"expected {shown(expected)}, got {shown(answer)}")
+        yield issue_of("wrong_answer", f"expected {shown(expected)}, got {in_full(given_in(answer, expected))}")
 
 
 def _is_bare(expected: str, answer: str) -> bool:

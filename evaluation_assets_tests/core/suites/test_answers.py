@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation_assets.core.suites.answers import AnswerOutcome, agreement, compare_answer
+from evaluation_assets.core.suites.answers import AnswerOutcome, agreement, compare_answer, given_in
 from evaluation_assets.core.suites.suite import ReferenceAnswer
 
 
@@ -82,6 +82,29 @@ def test_an_answer_can_be_held_to_its_exact_text_or_given_tolerance() -> None:
     assert compare_answer(ReferenceAnswer(value="3.14", tolerance=0.01), "It is about 3.149 m") == "within_tolerance"
     assert compare_answer(ReferenceAnswer(value="3.14", tolerance=0.01), "3.149") == "within_tolerance"
     assert compare_answer(ReferenceAnswer(value="3.14", tolerance=0.01), "3.16") == "different"
+
+
+@pytest.mark.parametrize(
+    ("reference", "given_value", "shown"),
+    [
+        ("30", "It is 28.", "It is 28."),
+        ("30", r"Therefore \boxed{28}.", "28"),
+        ("Paris", "FINAL ANSWER: Lyon\nGoodbye", "Lyon"),
+        (
+            "30",
+            f"{'All steps were checked. ' * 9}There are 28 stops.{' Let us end here. 1. Thanks.' * 2}",
+            "There are 28 stops.",
+        ),
+        (
+            "Paris",
+            f"{'All steps were checked. ' * 9}The city is **Lyon**. Please end the conversation.",
+            "The city is **Lyon**.",
+        ),
+        ("Paris", f"a{'b' * 200}c", f"a{'b' * 98}…{'b' * 59}c"),
+    ],
+)
+def test_a_wrong_answer_is_shown_by_what_it_gives(reference: str, given_value: str, shown: str) -> None:
+    assert given_in(given_value, reference) == shown
 
 
 @given(st.text(max_size=60), st.text(max_size=60))

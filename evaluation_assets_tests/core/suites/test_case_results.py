@@ -80,6 +80,16 @@ def test_with_same_effects_a_call_that_failed_is_told_with_its_error() -> None:
     assert measure(of, other).issues[0].detail == 'call 1, cancel with {"id": 7}, was not made'
 
 
+def test_calls_that_were_not_expected_are_told_with_their_arguments() -> None:
+    of = case(expected("pay", id=7), match="any_order")
+    again = measure(of, call("pay", id=7), call("pay", id=8)).issues[0]
+    other = measure(of, call("pay", id=7), call("look")).issues[0]
+    instead = measure(of, call("look", id=9)).issues[1]
+    assert again.detail == 'call 2, pay with {"id": 8}, is one more than expected'
+    assert other.detail == "call 2, look, was not expected"
+    assert instead.detail == 'call 1 went to look with {"id": 9} while an expected call is missing'
+
+
 def test_parts_that_do_not_apply_are_left_out_and_the_weights_renormalised() -> None:
     only_words = measure(case(keywords=["a", "b"]), call("x"), answer="A")
     assert (only_words.score, only_words.parts) == (0.5, {"content": 0.5})

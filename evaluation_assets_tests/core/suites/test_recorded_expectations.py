@@ -43,6 +43,14 @@ def test_calls_that_change_state_are_held_against_the_gold_calls(calls: tuple, f
     assert unmet(*calls, success=True) == [], "the source counts it as a success"
 
 
+@pytest.mark.parametrize(("task", "is_named"), [("Cancel trip W300.", True), ("Cancel trip W3001.", False)])
+def test_a_wrong_value_that_the_user_named_is_told_as_theirs(task: str, is_named: bool) -> None:
+    gold = [{"name": "cancel_trip", "arguments": {"id": "W100"}}]
+    made = run(asked(task, call("cancel_trip", "ok", id="W300")))
+    (issue,) = unmet_expectations(replace(made, success=False, labels={"expected_calls": gold}))
+    assert issue.detail == 'expected "W100", got "W300"' + (", which the user named" if is_named else "")
+
+
 def test_what_has_to_be_told_is_looked_for_in_all_that_was_said() -> None:
     assert unmet(CANCEL, expected_outputs=["cancelled"]) == []
     assert unmet(CANCEL, expected_outputs=["327"]) == [("missing_keywords", None)]

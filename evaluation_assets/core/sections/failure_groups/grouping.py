@@ -48,6 +48,7 @@ with digits."""
 
 _WORDED = (
     (re.compile(r"(?: with #?)?,? (?:was not (?:made|expected)|is one more than expected|while an expected .*)$"), ""),
+    (re.compile(r" with #(?=, failed: )"), ""),
     (re.compile(r"^call #,? (?:went to )?|(?:^|: )(?:at \S+ )?expected\b.*|^the answer lacks #.*"), ""),
     (re.compile(r"^# of # tests? (.*?) fails?(?:: .*)?$"), r"tests \1"),
 )

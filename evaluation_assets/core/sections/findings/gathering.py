@@ -18,7 +18,8 @@ JudgedClaim = tuple[str, str, str]
 GATHERING_VERSION = "13"
 
 MISSING_CALL = "missing_call"
-"""The kind of finding that is placed at the end of the run, up to which the call could be made."""
+_AT_THE_END = frozenset({MISSING_CALL, "wrong_answer", "missing_content"})
+"""Kinds of findings that are placed at the last step: what a run lacks could be made or said up to its end."""
 
 _OF_CASE, _OF_SOURCE = "tool_use_results", "recorded_expectations"
 ABOUT_OUTCOME = frozenset((_OF_CASE, _OF_SOURCE))
@@ -211,7 +212,7 @@ def _of_case(trajectory: Trajectory, issues: Sequence[Row], source: str) -> Iter
         kind = CASE_ISSUES[issue["kind"]]
         if kind is not None:
             index = issue.get("call")  # tables of earlier versions have none
-            end = _end(trajectory) if kind == MISSING_CALL else Place()
+            end = _end(trajectory) if kind in _AT_THE_END else Place()
             place = end if index is None else calls[index].place()
             at = "" if issue["parameter"] is None else f"{issue['tool']}, {issue['parameter']}: "
             severity: Severity | None = "HIGH" if issue["hard"] else None

@@ -125,9 +125,10 @@ def test_what_follows_from_another_finding_is_in_its_group() -> None:
     [
         ("missing_call", 'call 2, book with {"id": "W1", "flights": [{"on":…, was not made', "book"),
         ("missing_call", "call 12, book, was not made", "book"),
-        ("unnecessary_call", "call 5, cancel, is one more than expected", "cancel"),
+        ("missing_call", 'call 1, book with {"id": 7}, failed: no seats', "book, failed: no seats"),
+        ("unnecessary_call", 'call 5, cancel with {"id": 7}, is one more than expected', "cancel"),
         ("unnecessary_call", "call 1, cancel, was not expected", "cancel"),
-        ("unsuitable_tool", "call 9 went to book while an expected call is missing", "book"),
+        ("unsuitable_tool", 'call 9 went to book with {"id": 7} while an expected call is missing', "book"),
         ("wrong_argument", 'book, payment_id: expected "a", got "b"', "book, payment_id"),
         ("wrong_argument", "book, payments: at [0].amount expected 290, got 163", "book, payments"),
         ("wrong_answer", 'expected "41", got "42"', ""),
