@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any, Literal
 
 from evaluation_assets.core.suites.bounded import NotChecked, matches, schema_errors
@@ -54,7 +55,7 @@ class CallComparison:
         if not self.parameters:
             return None
         right = sum(outcome.status == "right" for outcome in self.parameters)
-        wrong = sum(outcome.status == "wrong" for outcome in self.parameters)
+        wrong = sum(outcome.status in ("wrong", "invalid") for outcome in self.parameters)
         return (right + wrong_value_credit * wrong) / len(self.parameters)
 
 
@@ -126,7 +127,7 @@ def same_value(expected: Any, actual: Any, rule: ParameterRule) -> bool:
     if isinstance(expected, bool) or isinstance(actual, bool):
         return expected is actual
     if isinstance(expected, int | float) and isinstance(actual, int | float):
-        return expected == actual or (rule.tolerance is not None and abs(expected - actual) <= rule.tolerance)
+        return expected == actual or (rule.tolerance is not None and _is_within(rule.tolerance, expected, actual))
     if isinstance(expected, str) and isinstance(actual, str):
         return expected == actual or _loosened(expected, rule) == _loosened(actual, rule)
     if isinstance(expected, list | tuple) and isinstance(actual, list | tuple):
@@ -136,6 +137,12 @@ def same_value(expected: Any, actual: Any, rule: ParameterRule) -> bool:
             same_value(expected[key], actual[key], rule) for key in expected
         )
     return expected is None and actual is None
+
+
+def _is_within(tolerance: float, expected: float, actual: float) -> bool:
+    """Whether two numbers differ by at most a tolerance, as they are written: 19.99 is 0.01 from 20."""
+    difference = abs(Decimal(str(expected)) - Decimal(str(actual)))
+    return difference.is_finite() and difference <= Decimal(str(tolerance))
 
 
 def _loosened(text: str, rule: ParameterRule) -> str:

@@ -108,6 +108,8 @@ def test_a_wrong_value_may_count_in_part() -> None:
     suite = Suite(name="s", wrong_value="credit", cases=(of,))
     result = evaluate(of, Run(calls=(call("f", x=1, y=3),)), suite)
     assert (result.parameter_accuracy, result.passed) == (0.75, True)
+    by_pattern = case(expected("f", x=1, y={"regex": "a+"}))
+    assert evaluate(by_pattern, Run(calls=(call("f", x=1, y="b"),)), suite).parameter_accuracy == 0.75
     strict = suite.model_copy(update={"wrong_value_credit": 0})
     assert evaluate(of, Run(calls=(call("f", x=1, y=3),)), strict).parameter_accuracy == 0.5
 
