@@ -34,7 +34,7 @@ from evaluation_assets.runs.unchanged import LastOutcome, LastOutcomes
 # ruff: noqa: PLC0415
 
 _MANY = 3
-"""Drops of one run each from which on a folder looks like one drop."""
+"""Drops from which on a folder looks like one drop, if these, of those in its order, have one run each."""
 
 
 @dataclass(slots=True)
@@ -294,11 +294,11 @@ def _warn_of_single_runs(asked: RequestedEvaluation, drops: Sequence[Drop]) -> N
     """Say how files of one run each are evaluated together, before many of them are evaluated one by one."""
     if asked.one_drop or asked.quiet or len(drops) < _MANY or not any(map(Path.is_dir, asked.inputs)):
         return
-    runs = list(map(_runs_in, drops[:_MANY]))
+    runs = list(map(_runs_in, drops[:: len(drops) // _MANY][:_MANY]))
     in_folders = len({drop.name for drop in drops}) < len(drops)
     if max(runs) == 1 and (min(runs) == 1 or in_folders):
-        told = f"the first {_MANY} of {len(drops)} drops have one run each{'' if min(runs) else ', or none'}"
-        warn(f"{told}; --one-drop makes one drop of all files of a folder")
+        told = f"the {len(drops)} files seem to have one run each{'' if min(runs) else ', or none'}"
+        warn(f"{told}; --one-drop makes one drop of all files of a folder, with the outcomes that stand beside the runs")
 
 
 def _warn_of_no_suite(asked: RequestedEvaluation, drops: Sequence[Drop]) -> None:

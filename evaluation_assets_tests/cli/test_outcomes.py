@@ -137,15 +137,19 @@ def test_a_folder_of_files_with_one_run_each_is_told_of_one_drop(tmp_path: Path)
     (tmp_path / "in").mkdir()
     for number in range(3):
         (tmp_path / "in" / f"{number}.jsonl").write_bytes(lines(good(f"run{number}")))
-    said = "the first 3 of 3 drops have one run each; --one-drop makes one drop of all files of a folder"
+    said = "the 3 files seem to have one run each; --one-drop makes one drop of all files of a folder"
     asked = ("evaluate", tmp_path / "in")
     assert said in command(*asked, home=tmp_path / "home").stderr.splitlines()[0], "before any is evaluated"
     for number in range(2):
         (tmp_path / "runs" / str(number)).mkdir(parents=True)
         (tmp_path / "runs" / str(number) / "run.jsonl").write_bytes(lines(good(f"run{number}")))
         (tmp_path / "runs" / str(number) / "result.json").write_text('{"score": 1}')
-    said = "the first 3 of 4 drops have one run each, or none; --one-drop makes one drop of all files of a folder"
+    said = "the 4 files seem to have one run each, or none; --one-drop makes one drop of all files of a folder"
     assert said in command("evaluate", tmp_path / "runs", home=tmp_path / "other").stderr.splitlines()[0]
+    (tmp_path / "runs" / "0" / "log").mkdir()
+    for number in range(5):  # these come before the first run
+        (tmp_path / "runs" / "0" / "log" / f"{number}.json").write_text('{"score": 1}')
+    assert "the 9 files seem to" in command("evaluate", tmp_path / "runs", home=tmp_path / "third").stderr
     for each in ((*asked, "--quiet"), (*asked, "--one-drop"), ("evaluate", *(tmp_path / "in").iterdir())):
         assert "--one-drop" not in command(*each, home=tmp_path / "home").stderr
 
