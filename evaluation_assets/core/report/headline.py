@@ -91,7 +91,8 @@ class Rate(BaseModel):
         """The rate as text: `success 43 of 100 runs of 50 tasks (43.0%, 95% CI 33.7% to 52.8%)`."""
         interval = f"95% CI {percent(self.ci_low)} to {percent(self.ci_high)}"
         runs = f"{self.n:,}" if self.n_tasks == self.n else runs_of_tasks(self.n, self.n_tasks)
-        unknown = f"; {self.n_unknown:,} more without a known outcome" if self.n_unknown else ""
+        lacking = "a known outcome" if self.measure in ("success", "passed") else "a score"
+        unknown = f"; {self.n_unknown:,} more without {lacking}" if self.n_unknown else ""
         change = "" if self.change is None else f"; {self.change.text}"
         return f"{self.name} {self.count:,} of {runs} ({percent(self.rate)}, {interval}){unknown}{change}"
 

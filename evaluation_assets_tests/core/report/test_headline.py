@@ -76,7 +76,7 @@ def test_gate_yaml_says_what_the_headline_counts(tmp_path: Path) -> None:
     reached = criterion_rate([("a", 0.8), ("a", 0.7), ("b", None)], 3, settings)
     assert reached is not None
     assert reached.text.startswith("answer.correctness at least 0.75 1 of 2 runs of 1 task (50.0%, ")
-    assert reached.text.endswith("); 1 more without a known outcome")
+    assert reached.text.endswith("); 1 more without a score")
     found = headline([success, None, reached], statistic([0.9]), by_rules_only=False, settings=settings)
     assert (found.measure, [known.measure for known in found.rates]) == ("criterion", ["criterion", "success"])
     default = headline([success, None, reached], statistic([0.9]), by_rules_only=False)
