@@ -298,7 +298,9 @@ def _warn_of_single_runs(asked: RequestedEvaluation, drops: Sequence[Drop]) -> N
     in_folders = len({drop.name for drop in drops}) < len(drops)
     if max(runs) == 1 and (min(runs) == 1 or in_folders):
         told = f"the {len(drops)} files seem to have one run each{'' if min(runs) else ', or none'}"
-        warn(f"{told}; --one-drop makes one drop of all files of a folder, with the outcomes that stand beside the runs")
+        warn(
+            f"{told}; --one-drop makes one drop of all files of a folder, with the outcomes that stand beside the runs"
+        )
 
 
 def _warn_of_no_suite(asked: RequestedEvaluation, drops: Sequence[Drop]) -> None:
