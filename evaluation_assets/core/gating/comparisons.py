@@ -8,7 +8,7 @@ import numpy as np
 from evaluation_assets.core.gating import wording
 from evaluation_assets.core.gating.baselines import Baseline, gating_metrics
 from evaluation_assets.core.gating.bridges import combined_error
-from evaluation_assets.core.gating.families import error_over_families, suspected_families
+from evaluation_assets.core.gating.families import FEW, error_over_families, families_of, suspected_families
 from evaluation_assets.core.gating.outcome import MetricComparison, Offset
 from evaluation_assets.core.gating.paired_tests import (
     Evidence,
@@ -141,7 +141,10 @@ def _comparison(
 
 
 def _note(pairs: Pairs, settings: GateSettings) -> str | None:
-    suspected = suspected_families(pairs) if settings.task_family is None else None
+    if settings.task_family is not None:
+        families = len(set(families_of(pairs.tasks, settings.task_family)))
+        return wording.few_families(families) if families < min(FEW, len(pairs.tasks)) else None
+    suspected = suspected_families(pairs)
     return None if suspected is None else wording.correlated(suspected)
 
 

@@ -20,6 +20,10 @@ _PATTERNS = (
 
 None has a space: a terminal breaks lines there, and people copy them."""
 
+FEW = 10
+"""Families, below which a test over them can hardly find a decrease: its interval has less than nine degrees of
+freedom, and a decrease may be that of one family."""
+
 _SUSPECT = 0.01
 """Significance level of a suspicion. It decides nothing, but a note on every tenth gate would not be read."""
 

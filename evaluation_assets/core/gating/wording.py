@@ -5,7 +5,7 @@ from statistics import fmean
 
 from evaluation_assets.core.gating import figures
 from evaluation_assets.core.gating.baselines import OF_DROPS, is_note
-from evaluation_assets.core.gating.families import SuspectedFamilies
+from evaluation_assets.core.gating.families import FEW, SuspectedFamilies
 from evaluation_assets.core.gating.outcome import Bridge, Difference, MetricComparison, Offset
 from evaluation_assets.core.gating.paired_tests import Evidence, Noise
 from evaluation_assets.core.gating.pairs import Pairs
@@ -96,10 +96,15 @@ def undecided(pairs: Pairs, evidence: Evidence, noise: Noise, needed: int, setti
 def correlated(suspected: SuspectedFamilies) -> str:
     """Note on tasks that change together, which makes false alarms more frequent."""
     correlation = f"intra-class correlation {suspected.correlation:.2f}"
-    return (
-        f"tasks of {suspected.families} families change together in {suspected.metric} ({correlation}); "
-        f"to count them as correlated, set in gate.yaml task_family: '{suspected.pattern}'"
-    )
+    together = f"tasks of {suspected.families} families change together in {suspected.metric} ({correlation})"
+    if suspected.families < FEW:
+        return f"{together}: this may be a change of one family; more families would tell"
+    return f"{together}; to count them as correlated, set in gate.yaml task_family: '{suspected.pattern}'"
+
+
+def few_families(families: int) -> str:
+    """Note on families that are too few to be tested as what is independent."""
+    return f"only {families} families (task_family): only a very large decrease shows over so few"
 
 
 def _change(pairs: Pairs, effect: float) -> str:

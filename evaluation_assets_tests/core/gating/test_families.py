@@ -11,13 +11,13 @@ from evaluation_assets_tests.core.gating.test_gate import gate
 FAMILIES, VARIANTS = 15, 4
 
 
-def pairs(random: np.random.Generator, name: str, together: float) -> Pairs:
+def pairs(random: np.random.Generator, name: str, together: float, families: int = FAMILIES) -> Pairs:
     """Tasks of families, of whose differences this share of the variance is common to the family."""
-    common = np.repeat(random.normal(0, together**0.5, FAMILIES), VARIANTS)
-    differences = 0.1 * (common + random.normal(0, (1 - together) ** 0.5, FAMILIES * VARIANTS))
+    common = np.repeat(random.normal(0, together**0.5, families), VARIANTS)
+    differences = 0.1 * (common + random.normal(0, (1 - together) ** 0.5, families * VARIANTS))
     tasks = [
         name.format(family=f"f{family:c}", variant=variant)
-        for family in range(97, 97 + FAMILIES)
+        for family in range(97, 97 + families)
         for variant in range(VARIANTS)
     ]
     return Pairs("overall", tasks, np.full(len(tasks), 0.5), 0.5 + differences, len(tasks))
@@ -52,3 +52,18 @@ def test_the_gate_suggests_families_and_no_longer_once_they_are_set() -> None:
     outcome = gate({"overall": before}, {"overall": after}, known)
     assert not any("famil" in reason for reason in outcome.reasons)
     assert outcome.metrics[0].method == "paired t-test, tasks clustered by family"
+
+
+def test_few_families_are_told_and_not_suggested_as_what_is_tested() -> None:
+    made = pairs(np.random.default_rng(3), "{family}-{variant}", 0.9, families=5)
+    before, after = (dict(zip(made.tasks, map(float, side), strict=True)) for side in (made.baseline, made.current))
+
+    def notes(settings: GateSettings) -> list[str]:
+        reasons = gate({"overall": before}, {"overall": after}, settings).reasons
+        return [reason for reason in reasons if "famil" in reason]
+
+    settings = GateSettings(metrics=("overall",))
+    (note,) = notes(settings)
+    assert "5 families change together in overall" in note and "task_family" not in note
+    (few,) = notes(settings.model_copy(update={"task_family": "^f."}))
+    assert few == "only 5 families (task_family): only a very large decrease shows over so few"

@@ -84,6 +84,12 @@ class FindingKind(Frozen):
         return next(severity for severity in SEVERITIES if self.severities.get(severity))
 
     @property
+    def by_severity(self) -> str:
+        """The severities as text: `HIGH` if all runs have it so, else `MEDIUM 8, LOW 4`."""
+        known = {severity: runs for severity, runs in self.severities.items() if runs}
+        return ", ".join(severity if runs == self.runs else f"{severity} {runs:,}" for severity, runs in known.items())
+
+    @property
     def grave_runs(self) -> int:
         """The runs that have it with more than LOW."""
         return self.runs - self.severities.get("LOW", 0)
@@ -146,12 +152,12 @@ class FindingsSummary(Frozen):
     def text(self) -> str:
         """The most frequent kinds, as in `in 3 of 16 runs: Loop (2 runs), 1 other kind; LOW: Refusal (3 runs)`.
 
-        The runs of a kind are those that have it with more than LOW, if there are such runs.
+        A run counts with the gravest severity that it has a kind with.
         """
         if not self.affected:
             return f"none in {self.of_runs}"
         grave = {kind.title: kind.grave_runs for kind in self.kinds if kind.grave_runs}
-        low = {kind.title: kind.runs for kind in self.kinds if not kind.grave_runs}
+        low = {kind.title: runs for kind in self.kinds if (runs := kind.severities.get("LOW", 0))}
         told = _most_frequent(grave or low, 3)
         also = f"; LOW: {_most_frequent(low, 1)}" if grave and low else ""
         most = sorted(self.more.items(), key=lambda each: -each[1])[:_REASONS]

@@ -126,7 +126,10 @@ def test_findings_in_one_line_are_the_most_frequent_grave_kinds() -> None:
     assert summary(row("a", "repeated_call", "LOW")).text.endswith(": Repeated call (1 run)")
     doubted = [row(run, "user_correction", "LOW") for run in "abc"] + [row("d", "user_correction", "MEDIUM")]
     looped = [row(run, "loop", "MEDIUM") for run in "ab"]
-    assert summary(*doubted, *looped).text.endswith("Loop (2 runs), User correction (1 run)")
+    assert summary(*doubted, *looped).text.endswith(
+        "Loop (2 runs), User correction (1 run); LOW: User correction (3 runs)"
+    )
+    assert summary(*doubted, *looped).kinds[1].by_severity == "MEDIUM 1, LOW 3"
     other = summary(row("a", "loop", "MEDIUM"), failed="b")
     assert other.text == "in 1 of 5 runs of 4 tasks, HIGH or MEDIUM ones in 0 of 1 failed run: Loop (1 run)"
 
