@@ -72,7 +72,7 @@ def search(
     for each in listed:
         echo(*_lines(home, each))
     if not shown:
-        echo(f"no run {_lacking(query)}{_where_others_work(query.terms)}")
+        echo(f"no run {_lacking(query)}{_searched_as_text(query.terms)}")
     elif len(shown) > limit:
         echo(f"there are more: search with --limit {2 * limit}, or with more words")
 
@@ -92,9 +92,10 @@ def _lacking(query: Query) -> str:
     return " and ".join(filter(None, (met, has))) or "is like this one"
 
 
-def _where_others_work(terms: Sequence[str]) -> str:
+def _searched_as_text(terms: Sequence[str]) -> str:
     conditions = [term for term in terms if _CONDITION.match(term)]
-    return f"; conditions such as {conditions[0]} work on the page that `open` shows" if conditions else ""
+    more = "searched as text; the page that `open` shows has more conditions than this command"
+    return f"; {conditions[0]} was {more}" if conditions else ""
 
 
 def _drops(home: Installation, chosen: Sequence[str]) -> list[str]:

@@ -91,7 +91,7 @@ def test_a_run_with_the_kind_that_is_asked_for_shows_that_finding(home: Path) ->
 
 def test_other_conditions_are_said_to_work_on_the_page(home: Path) -> None:
     done = command("search", "score<0.5", home=home)
-    assert "no run has all of these words; conditions such as score<0.5 work on the page" in done.stdout
+    assert "no run has all of these words; score<0.5 was searched as text" in done.stdout
     assert command("search", "nowhere", home=home).stdout == "no run has all of these words\n"
 
 
