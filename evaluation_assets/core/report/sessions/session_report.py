@@ -9,6 +9,7 @@ from typing import Any
 from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.lake.stored import Stored, grouped
 from evaluation_assets.core.report.scores.distributions import Statistic, statistic
+from evaluation_assets.core.scoring.session_summary import SCORES
 from evaluation_assets.core.sections.sessions.analysis import PANEL, AgentScores, SessionAnalysis
 from evaluation_assets.core.sections.sessions.analysis_rows import analysis_of
 from evaluation_assets.core.sections.sessions.session_scores import Conversation
@@ -22,16 +23,6 @@ LISTED_AGENTS = 50
 
 BEST_DROPS = 5
 """Other drops of the suite shown per agent, next to the report's own drop."""
-
-SCORES = (
-    "overall_score",
-    "conversation_score",
-    "tool_use_score",
-    "coordination_score",
-    "reasoning_score",
-    "intent_drift_score",
-    "tool_chain",
-)
 
 
 class AgentComparison(Frozen):
