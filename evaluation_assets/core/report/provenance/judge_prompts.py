@@ -104,7 +104,7 @@ def _of_table(
 
 
 def _rows_at(by_trajectory: Iterator[tuple[Any, list[Row]]], trajectory_id: str) -> list[Row]:
-    """The rows of a trajectory; those before it in the table, which nobody asked for, are passed over."""
+    """The rows of a trajectory; those before it in the table are passed over."""
     return next((rows for key, rows in by_trajectory if key == trajectory_id), [])
 
 
