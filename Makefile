@@ -63,11 +63,11 @@ format: .venv/.dev  ## format, and fix what ruff can fix
 	$(BIN)/ruff check --fix .
 
 docs: .venv/.base  ## generate the pages that are derived from the code
-	$(BIN)/python -m evaluation_assets.core.lake.tables.documentation > docs/tables.md
-	$(BIN)/python -m evaluation_assets.cli.documentation.python_api > docs/api.md
-	$(BIN)/python -m evaluation_assets.core.judging.rubrics.documentation > docs/rubrics.md
-	$(BIN)/python -m evaluation_assets.cli.documentation.commands > docs/cli.md
-	$(BIN)/python -m evaluation_assets.cli.documentation.settings > docs/configuration.md
+	$(BIN)/python -m evaluation_assets_tests.generated_pages.tables > docs/tables.md
+	$(BIN)/python -m evaluation_assets_tests.generated_pages.python_api > docs/api.md
+	$(BIN)/python -m evaluation_assets_tests.generated_pages.rubrics > docs/rubrics.md
+	$(BIN)/python -m evaluation_assets_tests.generated_pages.commands > docs/cli.md
+	$(BIN)/python -m evaluation_assets_tests.generated_pages.settings > docs/configuration.md
 	$(BIN)/evaluation-assets suite schema > docs/suite.schema.json
 
 site: .venv/.docs  ## build the documentation as a website in site/

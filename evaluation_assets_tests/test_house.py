@@ -15,7 +15,7 @@ import yaml
 
 import evaluation_assets
 from evaluation_assets import core, definitions
-from evaluation_assets.core.lake.tables import TABLES, documentation
+from evaluation_assets.core.lake.tables import TABLES
 from evaluation_assets.core.models.providers.capabilities import PROVIDERS
 from evaluation_assets.core.report.sinks.settings import SETTINGS as SINKS
 from evaluation_assets.core.sections.findings.detectors.registry import DETECTORS
@@ -68,7 +68,11 @@ def test_a_module_can_be_read_at_one_sitting() -> None:
 def test_folders_of_tests_are_packages_of_the_project() -> None:
     tests = ROOT / "evaluation_assets_tests"
     folders = {path.parent.relative_to(tests) for path in tests.rglob("test_*.py")}
-    mirrored = {folder for folder in folders if folder.parts and folder.parts[0] not in ("model_server", "benchmarks")}
+    mirrored = {
+        folder
+        for folder in folders
+        if folder.parts and folder.parts[0] not in ("model_server", "benchmarks", "generated_pages")
+    }
     assert {"api", "core", "cli", "defs", "resources", "runs"} == {folder.parts[0] for folder in mirrored}
     assert all((ROOT / "evaluation_assets" / folder / "__init__.py").exists() for folder in mirrored)
     assert all((tests / folder / "__init__.py").exists() for folder in mirrored)
@@ -174,11 +178,11 @@ def test_a_page_names_everything_of_its_kind(page: str, names: Collection[str]) 
 @pytest.mark.parametrize(
     ("page", "module"),
     [
-        ("tables", documentation.__name__),
-        ("rubrics", "evaluation_assets.core.judging.rubrics.documentation"),
-        ("api", "evaluation_assets.cli.documentation.python_api"),
-        ("cli", "evaluation_assets.cli.documentation.commands"),
-        ("configuration", "evaluation_assets.cli.documentation.settings"),
+        ("tables", "evaluation_assets_tests.generated_pages.tables"),
+        ("rubrics", "evaluation_assets_tests.generated_pages.rubrics"),
+        ("api", "evaluation_assets_tests.generated_pages.python_api"),
+        ("cli", "evaluation_assets_tests.generated_pages.commands"),
+        ("configuration", "evaluation_assets_tests.generated_pages.settings"),
     ],
 )
 def test_a_generated_page_is_what_its_command_writes(page: str, module: str) -> None:

@@ -69,7 +69,9 @@ READERS = sorted((PACKAGE / "core").rglob("*.py"))
 DEFINITIONS = sorted((PACKAGE / "defs").glob("*.py"))
 PROMPTS = ("prompts.py", "replies.py", "session_subjects.py")
 """Modules whose strings are sent to judges. Other words are another question, which would be paid for again."""
-MODULES = [path for path in sorted(PACKAGE.rglob("*.py")) if path.name not in PROMPTS]
+WRITERS = sorted((ROOT / "evaluation_assets_tests" / "generated_pages").glob("*.py"))
+"""Modules that write the generated pages."""
+MODULES = [path for path in (*sorted(PACKAGE.rglob("*.py")), *WRITERS) if path.name not in PROMPTS]
 
 
 def riddles(text: str, rules: Mapping[str, str] = RIDDLES) -> list[str]:
@@ -176,7 +178,7 @@ def test_descriptions_in_the_ui_are_plain() -> None:
 
 
 def test_docstrings_are_plain() -> None:
-    texts = {str(path.relative_to(PACKAGE)): "\n".join(docstrings(path)) for path in READERS}
+    texts = {str(path.relative_to(ROOT)): "\n".join(docstrings(path)) for path in (*READERS, *WRITERS)}
     assert_plain(texts)
 
 

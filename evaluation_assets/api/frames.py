@@ -54,9 +54,9 @@ def rows_of(drop: str, stored: Iterable[Stored], table: Table, columns: Sequence
     return frame.loc[frame[_DROP] == drop, names].reset_index(drop=True)
 
 
-def labelled_frame(tables: Iterable[tuple[str, pa.Table]], label: str) -> pd.DataFrame:
-    """Tables of different kinds in one frame, with their names in the column `label`, which comes first."""
-    named = [each.add_column(0, label, pa.array([name] * each.num_rows, pa.string())) for name, each in tables]
+def frame_by_level(tables: Iterable[tuple[str, pa.Table]]) -> pd.DataFrame:
+    """Tables of different levels in one frame, with their names in the column `level`, which comes first."""
+    named = [each.add_column(0, "level", pa.array([name] * each.num_rows, pa.string())) for name, each in tables]
     return _as_frame(named)
 
 

@@ -125,10 +125,10 @@ class StoredResult:
         `scores` is a dictionary from criterion to score, 0..1. `subject` is null at the level `clip`, `clip_index` at
         the others.
         """
-        from evaluation_assets.api.frames import arrow_of, labelled_frame  # noqa: PLC0415  (pandas)
+        from evaluation_assets.api.frames import arrow_of, frame_by_level  # noqa: PLC0415  (pandas)
 
         by_level = ((level, arrow_of(self.home.stored(table, self.drop), table)) for level, table in BY_LEVEL.items())
-        return labelled_frame(by_level, "level")
+        return frame_by_level(by_level)
 
     @property
     def scores(self) -> "pd.DataFrame":

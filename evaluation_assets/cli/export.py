@@ -14,9 +14,10 @@ from evaluation_assets.cli.inspect_export import write_inspect_log
 from evaluation_assets.cli.options import FiniteRange, OutputFile, with_home
 from evaluation_assets.cli.output import echo, refuse
 from evaluation_assets.core.gating.session_agents import with_ranks
+from evaluation_assets.core.judging.selection import EVERY_LEVEL
 from evaluation_assets.core.lake.staging import is_stream
 from evaluation_assets.core.report.files import write_json_lines
-from evaluation_assets.core.report.provenance.judge_prompts import JUDGED_LEVELS, Part, Wanted
+from evaluation_assets.core.report.provenance.judge_prompts import Part, Wanted
 from evaluation_assets.core.report.sinks import otel_events
 from evaluation_assets.core.report.sinks.scores import drop_scores
 from evaluation_assets.core.system.installation import Installation
@@ -29,7 +30,7 @@ from evaluation_assets.core.traces.trajectories.trajectory_rows import TREE_AND_
 def _with_filters(command: Any) -> Any:
     """Pass the options for prompts to a command as `wanted`."""
 
-    @click.option("--level", "levels", multiple=True, type=click.Choice(JUDGED_LEVELS), help="Level; repeatable.")
+    @click.option("--level", "levels", multiple=True, type=click.Choice(EVERY_LEVEL), help="Level; repeatable.")
     @click.option("--tool-type", "tool_types", multiple=True, help="Tool type of clips and categories; repeatable.")
     @click.option("--judge", "judges", multiple=True, help="Name of a judge; repeatable.")
     @click.option("--task", "tasks", multiple=True, help="ID of a task; repeatable.")

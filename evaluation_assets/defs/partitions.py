@@ -27,13 +27,6 @@ def partitions_of(definition: dg.DynamicPartitionsDefinition, prefix: Sequence[s
     return dg.DynamicPartitionsDefinition(name="/".join([*prefix, definition.name or ""])) if prefix else definition
 
 
-def known_partitions(
-    instance: dg.DagsterInstance, definition: dg.DynamicPartitionsDefinition, prefix: Sequence[str] = ()
-) -> Sequence[str]:
-    """The drops or suites that Dagster knows."""
-    return instance.get_dynamic_partitions(partitions_of(definition, prefix).name or "")
-
-
 def add_partitions(
     instance: dg.DagsterInstance,
     definition: dg.DynamicPartitionsDefinition,

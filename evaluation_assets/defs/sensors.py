@@ -18,7 +18,7 @@ from evaluation_assets.defs.evaluation_runs import past_evaluations, pending, re
 from evaluation_assets.defs.freshness import evaluated
 from evaluation_assets.defs.lost_drops import explained, give_back, given_up
 from evaluation_assets.defs.names import EVALUATE, NEW_DROPS, SENSOR_TAG
-from evaluation_assets.defs.partitions import DROPS, add_partitions, known_partitions
+from evaluation_assets.defs.partitions import DROPS, add_partitions, partitions_of
 from evaluation_assets.resources.installation import HomeResource
 from evaluation_assets.resources.seen_drops import SeenDrops
 
@@ -61,7 +61,7 @@ def new_drops(context: dg.SensorEvaluationContext, home: HomeResource) -> dg.Sen
         ask_tomorrow(instance, memory, now := datetime.now(UTC), home.key_prefix)
         left = left_usd(instance, home.home, limit, now, home.key_prefix)
     seen = memory.read(scanned.drops)
-    known = known_partitions(instance, DROPS, home.key_prefix)
+    known = instance.get_dynamic_partitions(partitions_of(DROPS, home.key_prefix).name or "")
     if removed := {key for key, each in seen.items() if each.scored_stamp}.difference(known):
         add_partitions(instance, DROPS, removed, home.key_prefix)
     size = drops_per_run(list(past_evaluations(instance)), DROPS_PER_RUN)

@@ -11,8 +11,7 @@ from evaluation_assets.core.pipeline.settings import Settings
 from evaluation_assets.core.report.drop_report import drop_report
 from evaluation_assets.core.report.drop_tables import DropTables
 from evaluation_assets.core.report.sinks.annotations import collect_labels
-from evaluation_assets.core.report.sinks.delivered import delivered
-from evaluation_assets.core.report.sinks.delivering import Consignment, Tally
+from evaluation_assets.core.report.sinks.delivering import Consignment, Tally, delivered
 from evaluation_assets.core.report.sinks.drop_outcome import drop_outcome
 from evaluation_assets.core.report.sinks.http import SendError
 from evaluation_assets.core.report.sinks.opening import MissingKey, is_annotated, open_annotated

@@ -55,7 +55,7 @@ class RunProgress:
     def over(self, drops: int) -> Iterator[None]:
         """Show progress while the drops are evaluated."""
         self._total = drops
-        listener = _Listener(self._count)
+        listener = _Each(self._count)
         ended = threading.Event()
         ticker = threading.Thread(target=self._tick, args=(ended,), daemon=True)
         LOG.addHandler(listener)
@@ -99,11 +99,11 @@ class RunProgress:
 
         def console(init_context: dg.InitLoggerContext) -> logging.Logger:
             logger = logging.Logger("evaluation_assets")
-            lines = _Lines(self._console)
+            lines = _Each(lambda record: self._console.print(Text(lines.format(record)), soft_wrap=True))
             lines.addFilter(self._is_shown)
             lines.setFormatter(_ShortFormatter("%(levelname)s %(message)s"))
             logger.addHandler(lines)
-            logger.addHandler(_Newest(self._show_newest))
+            logger.addHandler(_Each(self._note_newest))
             return logger
 
         return {"console": dg.LoggerDefinition(console, description="Progress bars and warnings, on stderr.")}
@@ -152,11 +152,22 @@ class RunProgress:
                 stack.callback(setattr, self._console, "file", sys.stderr)
             yield
 
+    def _note_newest(self, record: logging.LogRecord) -> None:
+        """Show the newest asset and messages of the run."""
+        about = getattr(record, "dagster_meta", {})
+        event = about.get("dagster_event")
+        if event is not None and event.is_step_materialization and event.asset_key is not None:
+            self._show_newest(event.asset_key.to_user_string())
+        elif event is None and record.levelno == logging.INFO:
+            self._show_newest(about.get("orig_message") or "")
+
     def _show_newest(self, step: str) -> None:
         self._newest = step
         self._bars.update(self._whole, description=self._drop, figures=step)
 
-    def _count(self, judged: Judged) -> None:
+    def _count(self, record: logging.LogRecord) -> None:
+        """Count the verdicts of judges."""
+        judged: Judged = vars(record)["judged"]
         if judged.total == 0:
             return
         key = (judged.level, judged.judge)
@@ -207,42 +218,15 @@ class Figures:
         yield Text(shown, no_wrap=True, overflow="ellipsis")
 
 
-class _Listener(logging.Handler):
-    """Log handler that counts the verdicts of judges."""
+class _Each(logging.Handler):
+    """Log handler that gives each record to a function."""
 
-    def __init__(self, count: Callable[[Judged], object]) -> None:
+    def __init__(self, take: Callable[[logging.LogRecord], object]) -> None:
         super().__init__()
-        self._count = count
+        self._take = take
 
     def emit(self, record: logging.LogRecord) -> None:
-        self._count(vars(record)["judged"])
-
-
-class _Lines(logging.Handler):
-    """Log handler that prints above the bars."""
-
-    def __init__(self, console: Console) -> None:
-        super().__init__()
-        self._console = console
-
-    def emit(self, record: logging.LogRecord) -> None:
-        self._console.print(Text(self.format(record)), soft_wrap=True)
-
-
-class _Newest(logging.Handler):
-    """Log handler that shows the newest asset and messages of the run."""
-
-    def __init__(self, show: Callable[[str], object]) -> None:
-        super().__init__()
-        self._show = show
-
-    def emit(self, record: logging.LogRecord) -> None:
-        about = getattr(record, "dagster_meta", {})
-        event = about.get("dagster_event")
-        if event is not None and event.is_step_materialization and event.asset_key is not None:
-            self._show(event.asset_key.to_user_string())
-        elif event is None and record.levelno == logging.INFO:
-            self._show(about.get("orig_message") or "")
+        self._take(record)
 
 
 class _ShortFormatter(logging.Formatter):

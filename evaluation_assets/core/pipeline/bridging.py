@@ -13,8 +13,9 @@ from evaluation_assets.core.gating.outcome import Difference
 from evaluation_assets.core.gating.task_metrics import DropMetrics
 from evaluation_assets.core.judging.asking import Step, judge_all
 from evaluation_assets.core.judging.judge import Judge
-from evaluation_assets.core.judging.rubrics.model import Level, Rubrics
+from evaluation_assets.core.judging.rubrics.model import Rubrics
 from evaluation_assets.core.judging.scorers import Scorers
+from evaluation_assets.core.judging.selection import STANDARD_LEVELS
 from evaluation_assets.core.judging.stored_chains import JUDGED_TABLES, JudgedTable
 from evaluation_assets.core.judging.verdict_rows import verdict_rows
 from evaluation_assets.core.lake.row import Row
@@ -23,7 +24,7 @@ from evaluation_assets.core.scoring import panel_scores
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.traces.trajectories.identity import digest
 
-LEVELS: tuple[Level, ...] = ("clip", "category", "trajectory", "answer")
+LEVELS = STANDARD_LEVELS
 """The levels whose scores a bridge links. Sessions are not linked."""
 
 STEPS: tuple[JudgedTable, ...] = tuple(each for level, each in JUDGED_TABLES.items() if level != "session")

@@ -16,7 +16,7 @@ from evaluation_assets.core.judging.asking import dry_run_of, model_of
 from evaluation_assets.core.judging.canaries import CanarySettings, ask_canaries
 from evaluation_assets.core.judging.judge import Judge, Judgement, judge_chains
 from evaluation_assets.core.judging.panel import WITHOUT_MODEL
-from evaluation_assets.core.judging.quotes import NOTHING, Question, Quote, in_batches, in_total
+from evaluation_assets.core.judging.quotes import Question, Quote, in_batches, in_total
 from evaluation_assets.core.judging.rubrics.model import Rubrics
 from evaluation_assets.core.judging.selection import EVERY_LEVEL, Preset, Selection
 from evaluation_assets.core.judging.session_subjects import session_chain
@@ -291,11 +291,6 @@ def _sum(calls: Sequence[Calls]) -> Calls:
         bytes_per_token=calls[0].bytes_per_token,
         presets={preset: _sum([each.presets[preset] for each in calls]) for preset in calls[0].presets},
     )
-
-
-def expected_usd(calls: Sequence[Calls]) -> float | None:
-    """US dollars that all judges together are expected to cost; `None` if the price of one that asks is unknown."""
-    return in_total([NOTHING, *(each.quote for each in calls)]).expected.usd
 
 
 def _own_scores(of_clips: Sequence[Judgement], of_categories: Sequence[Judgement]) -> dict[int, OwnScores]:

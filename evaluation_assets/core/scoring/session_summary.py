@@ -15,13 +15,14 @@ _COUNTS = (
     "ungrounded_values",
     "failed_calls",
 )
-_SCORES = (
+SCORES = (
     "overall_score",
     "conversation_score",
     "tool_use_score",
     "coordination_score",
     "reasoning_score",
     "intent_drift_score",
+    "tool_chain",
 )
 
 
@@ -42,7 +43,7 @@ class SessionSummary:
                 for name in _COUNTS:
                     self._sums[name] += row[name]
                 self._signals[row["signal"] or "nothing done"] += 1
-                for name in (*_SCORES, "tool_chain"):
+                for name in SCORES:
                     if row[name] is not None:
                         self._values.setdefault(name, []).append(row[name])
             yield row

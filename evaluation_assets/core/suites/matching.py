@@ -1,16 +1,12 @@
 """Find the optimal one-to-one matching of calls to expected calls, and compare their order."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
 
 from evaluation_assets.core.suites.calls import Call, same_tool
 from evaluation_assets.core.suites.comparison import CallComparison, compare_call
 from evaluation_assets.core.suites.effects import changes_state
 from evaluation_assets.core.suites.suite import ExpectedCall, Match
-
-A = TypeVar("A")
-B = TypeVar("B")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +54,7 @@ def align(expected: Sequence[ExpectedCall], calls: Sequence[Call]) -> Alignment:
         pairs=tuple(pairs),
         missing=tuple(index for index in range(len(expected)) if index not in answered),
         surplus=tuple(index for index in range(len(calls)) if index not in used),
-        lcs=longest_common_subsequence(expected, calls, lambda want, call: same_tool(want.tool, call.name)),
+        lcs=longest_common_subsequence(expected, calls),
     )
 
 
@@ -107,16 +103,15 @@ def _worth(comparison: CallComparison) -> float:
     return 1.0 if share is None or there is None else share + 1e-6 + 1e-9 * there
 
 
-def longest_common_subsequence(first: Sequence[A], second: Sequence[B], same: Callable[[A, B], bool]) -> int:
-    """Length of the longest sequence that both have in the same order, not necessarily without gaps."""
-    lengths = [0] * (len(second) + 1)
-    for a in first:
+def longest_common_subsequence(expected: Sequence[ExpectedCall], calls: Sequence[Call]) -> int:
+    """Length of the longest sequence of tools that both have in the same order, not necessarily without gaps."""
+    lengths = [0] * (len(calls) + 1)
+    for want in expected:
         diagonal = 0
-        for index, b in enumerate(second, 1):
-            diagonal, lengths[index] = (
-                lengths[index],
-                diagonal + 1 if same(a, b) else max(lengths[index], lengths[index - 1]),
-            )
+        for index, call in enumerate(calls, 1):
+            is_same = same_tool(want.tool, call.name)
+            longest = diagonal + 1 if is_same else max(lengths[index], lengths[index - 1])
+            diagonal, lengths[index] = lengths[index], longest
     return lengths[-1]
 
 

@@ -17,8 +17,6 @@ from evaluation_assets.core.models.messages import Message, Request, Role
 from evaluation_assets.core.models.settings import ModelSettings
 from evaluation_assets.core.traces.trajectories.identity import digest
 
-Problem = ProviderError | Stopped | InvalidReply
-
 
 class NotOffered(Exception):
     """A metric needs what judges do not have: embeddings, tools, images. The message says what."""

@@ -110,7 +110,6 @@ class _Examples:
 
     def __init__(self) -> None:
         self._best = Lowest(EXAMPLES)
-        self._runs = 0
         self._run = ""
         self.gravest: Severity = "LOW"
 
@@ -119,8 +118,8 @@ class _Examples:
         if SEVERITIES.index(each.severity) < SEVERITIES.index(self.gravest):
             self.gravest = each.severity
         if each.trajectory_id != self._run:
-            self._run, self._runs = each.trajectory_id, self._runs + 1
-            self._best.offer(2.0 * (not is_shown) + (each.clip_index is None), self._runs, each)
+            self._run = each.trajectory_id
+            self._best.offer(2.0 * (not is_shown) + (each.clip_index is None), each)
 
     def items(self) -> list[Occurrence]:
         return self._best.items()

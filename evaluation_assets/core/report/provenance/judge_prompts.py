@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from evaluation_assets.core.judging.evaluators.judge import EvaluatorJudge
 from evaluation_assets.core.judging.model_judge import ModelJudge
 from evaluation_assets.core.judging.recalled import recalled_requests
-from evaluation_assets.core.judging.rubrics.model import Level, Rubrics
+from evaluation_assets.core.judging.rubrics.model import Rubrics
 from evaluation_assets.core.judging.stored_chains import JUDGED_TABLES
 from evaluation_assets.core.judging.subjects import Chain
 from evaluation_assets.core.lake.row import Row
@@ -28,8 +28,6 @@ _SHOWN = (
     *("judge", "sample", "provider", "model", "served_model", "rubric", "rubric_version", "outcome"),
     *("summary", "reasoning", "error_kind", "error", "ledger_key"),
 )
-
-JUDGED_LEVELS: tuple[Level, ...] = get_args(Level)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,10 +88,10 @@ def _of_table(
     judged = JUDGED_TABLES[level]
     every = judged.shown_chains(home, drop, judge, rubrics)
     chains = (chain for chain in every if wanted.takes_task(chain.trajectory.task_id))
-    by_trajectory = _Passing(grouped(home.table(drop, judged.table.name, judge.name).rows(), "trajectory_id"))
+    by_trajectory = grouped(home.table(drop, judged.table.name, judge.name).rows(), "trajectory_id")
     for some in chunks(chains, _AT_A_TIME):
         rows = [
-            (chain, [row for row in by_trajectory.at(chain.trajectory.id) if _is_wanted(row, level, wanted)])
+            (chain, [row for row in _rows_at(by_trajectory, chain.trajectory.id) if _is_wanted(row, level, wanted)])
             for chain in some
         ]
         asked = [chain for chain, own in rows if own]
@@ -105,15 +103,9 @@ def _of_table(
                 yield _line(drop, chain, level, row, requests.get(key), replies.get(key), wanted)
 
 
-class _Passing:
-    """Rows by trajectory; trajectories that nobody asks for are passed over."""
-
-    def __init__(self, groups: Iterator[tuple[Any, list[Row]]]) -> None:
-        self._groups = groups
-
-    def at(self, trajectory_id: str) -> list[Row]:
-        """The rows of a trajectory; trajectories must be asked for in the order of the table."""
-        return next((rows for key, rows in self._groups if key == trajectory_id), [])
+def _rows_at(by_trajectory: Iterator[tuple[Any, list[Row]]], trajectory_id: str) -> list[Row]:
+    """The rows of a trajectory; those before it in the table are passed over."""
+    return next((rows for key, rows in by_trajectory if key == trajectory_id), [])
 
 
 def _is_wanted(row: Row, level: VerdictLevel, wanted: Wanted) -> bool:

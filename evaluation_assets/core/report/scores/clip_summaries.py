@@ -86,7 +86,7 @@ def clip_summaries(
             tool.scores.add(fmean(known) if known else None, *place)
             if known:
                 tool.scored += 1
-                worst.offer(fmean(known), position, (trajectory_id, clip["clip_index"], clip, fmean(known)))
+                worst.offer(fmean(known), (trajectory_id, clip["clip_index"], clip, fmean(known)))
     summaries = sorted((_summary(name, tool) for name, tool in tools.items()), key=_most_failed)
     criteria = [(("clip", criterion), values) for criterion, values in sorted(merged.items())]
     counts = ClipCounts(position, asked, sum(tool.scored for tool in tools.values()))

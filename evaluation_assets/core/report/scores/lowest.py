@@ -9,10 +9,12 @@ class Lowest:
 
     def __init__(self, size: int) -> None:
         self._size = size
+        self._offered = 0
         self._heap: list[tuple[float, int, Any]] = []
 
-    def offer(self, value: float, position: int, item: Any) -> None:
-        entry = (-value, -position, item)
+    def offer(self, value: float, item: Any) -> None:
+        self._offered += 1
+        entry = (-value, -self._offered, item)
         if len(self._heap) < self._size:
             heapq.heappush(self._heap, entry)
         elif entry[:2] > self._heap[0][:2]:

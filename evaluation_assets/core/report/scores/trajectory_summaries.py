@@ -48,7 +48,7 @@ def kept_trajectories(tables: DropTables, task_of: Mapping[str, str], settings: 
     scores = Aligned(tables.trajectory_scores.rows())
     worst = Lowest(LISTED)
     columns = ["trajectory_id", "task_id", "task", "success", "n_tool_calls", "repairs", "flags"]
-    for position, row in enumerate(tables.preprocessed.rows(columns), 1):
+    for row in tables.preprocessed.rows(columns):
         name, task = row["trajectory_id"], task_of[row["trajectory_id"]]
         means = {score["criterion"]: score["mean"] for score in scores.at(name)}
         overall, correctness = means.get(OVERALL), means.get(settings.criterion)
@@ -63,7 +63,7 @@ def kept_trajectories(tables: DropTables, task_of: Mapping[str, str], settings: 
             kept.outcomes[name] = row["success"]
         correct = _correct(row["success"], cases.get(name), correctness, settings)
         rank = (0.0 if correct is False else 4.0) + (2.0 if overall is None else overall)
-        worst.offer(rank, position, _listed(row, means, correct, predicted.get(name)))
+        worst.offer(rank, _listed(row, means, correct, predicted.get(name)))
     kept.listed = worst.items()
     for row in tables.category_assessments.rows(["trajectory_id", "criterion", "mean"]):
         values = kept.criteria.setdefault(("category", row["criterion"]), Values())

@@ -1,6 +1,5 @@
 """The sessions section of a report: summary, comparison of agents, and the lowest-scoring sessions in full."""
 
-import heapq
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,6 +8,8 @@ from typing import Any
 from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.lake.stored import Stored, grouped
 from evaluation_assets.core.report.scores.distributions import Statistic, statistic
+from evaluation_assets.core.report.scores.lowest import Lowest
+from evaluation_assets.core.scoring.session_summary import SCORES
 from evaluation_assets.core.sections.sessions.analysis import PANEL, AgentScores, SessionAnalysis
 from evaluation_assets.core.sections.sessions.analysis_rows import analysis_of
 from evaluation_assets.core.sections.sessions.session_scores import Conversation
@@ -22,16 +23,6 @@ LISTED_AGENTS = 50
 
 BEST_DROPS = 5
 """Other drops of the suite shown per agent, next to the report's own drop."""
-
-SCORES = (
-    "overall_score",
-    "conversation_score",
-    "tool_use_score",
-    "coordination_score",
-    "reasoning_score",
-    "intent_drift_score",
-    "tool_chain",
-)
 
 
 class AgentComparison(Frozen):
@@ -139,7 +130,7 @@ def sessions_summary(analyses: Stored, task_of: Mapping[str, str]) -> SessionsSu
     courses: Counter[str] = Counter()
     counts: Counter[str] = Counter()
     completed: list[bool] = []
-    worst: list[tuple[float, int, SessionAnalysis, dict[str, float | None]]] = []
+    worst = Lowest(LISTED)
     total = 0
     tasks: list[str] = []
     for session, rows in grouped(analyses.rows(), "session_id"):
@@ -157,8 +148,7 @@ def sessions_summary(analyses: Stored, task_of: Mapping[str, str]) -> SessionsSu
             agents.setdefault(agent, _Agent()).add(own, tasks[-1])
         by_judge = {row["analyst"]: row["overall_score"] for row in rows if row["analyst"] != PANEL}
         overall = 2.0 if analysis.overall_score is None else analysis.overall_score
-        entry = (-overall, -total, analysis, by_judge)
-        (heapq.heappushpop if len(worst) == LISTED else heapq.heappush)(worst, entry)
+        worst.offer(overall, SessionEntry(analysis=analysis, overall_by_judge=by_judge))
     if not total:
         return None
     ranked = sorted((_comparison(agent, own) for agent, own in agents.items()), key=_rank)
@@ -171,10 +161,7 @@ def sessions_summary(analyses: Stored, task_of: Mapping[str, str]) -> SessionsSu
         task_completion_judged=len(completed),
         agents=ranked[:LISTED_AGENTS],
         agents_total=len(ranked),
-        sessions=[
-            SessionEntry(analysis=analysis, overall_by_judge=by_judge)
-            for _, _, analysis, by_judge in sorted(worst, key=lambda entry: (-entry[0], -entry[1]))
-        ],
+        sessions=worst.items(),
     )
 
 

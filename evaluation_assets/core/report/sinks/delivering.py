@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import cast
 
 from evaluation_assets.core.lake.row import Row
+from evaluation_assets.core.pipeline.checks.finding import Finding
 from evaluation_assets.core.report.sinks.opening import MissingKey, mask_of, open_sink
 from evaluation_assets.core.report.sinks.scores import Counts, TraceScore, drop_scores, sendable
 from evaluation_assets.core.report.sinks.settings import ScoreSinkSettings, SinkSettings, takes
@@ -31,6 +32,14 @@ class Tally:
         if self.failed:
             parts.append(f"{self.failed:,} failed: {self.reason}")
         return ", ".join([*parts, *left_out(self.counts)])
+
+
+def delivered(tally: Tally) -> Finding:
+    """How many were not delivered, and why. They are sent again by the next run."""
+    figures = {"sent": tally.sent, "already_there": tally.there, "failed": tally.failed}
+    if not tally.failed:
+        return Finding(True, None, figures)
+    return Finding(False, f"{counted(tally.failed, 'delivery')} failed: {tally.reason}", figures, "warn")
 
 
 def left_out(counts: Counts) -> list[str]:

@@ -10,8 +10,8 @@ from evaluation_assets.core.lake.stored import Aligned
 from evaluation_assets.core.lake.tables import CODING_WORK
 from evaluation_assets.core.pipeline.drop_groups import DropGroups
 from evaluation_assets.core.report.drop_tables import DropTables
-from evaluation_assets.core.report.sessions.session_report import SCORES as SESSION_SCORES
 from evaluation_assets.core.report.suites.suite_report import METRICS
+from evaluation_assets.core.scoring.session_summary import SCORES as SESSION_SCORES
 from evaluation_assets.core.sections.sessions.analysis import PANEL
 from evaluation_assets.core.sections.sessions.analysis_rows import analysis_of
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Trajectory

@@ -1,11 +1,11 @@
 """Detect repetition: the same call, the same message, and agents that alternate without progress."""
 
 import re
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Literal, TypeVar
+from typing import Literal
 
 from evaluation_assets.core.sections.sessions.interactions import SessionInteraction, interactions_of
 from evaluation_assets.core.suites.courtesies import without_courtesies
@@ -35,8 +35,6 @@ _LONGEST_ACTION = 400
 """Characters of a paragraph that says what was done; names of fields may be long."""
 
 _NUMBERS = re.compile(r"\b\d+(?:[.:,]\d+)*\b")
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +119,8 @@ def _ping_pongs(parts: Sequence[SessionInteraction]) -> list[Repetition]:
     Two agents that exchange something new each time are in a conversation, which is not ping-pong.
     """
     ping_pongs: list[Repetition] = []
-    for stretch in _stretches(parts, lambda part: None if _brought_something(part) else part.turn):
+    for turn, run in groupby(parts, lambda part: None if _brought_something(part) else part.turn):
+        stretch = [] if turn is None else list(run)
         for start, end in alternations([part.agent_id for part in stretch]):
             for first, last in _without_news(stretch[start:end]):
                 again = stretch[start + first : start + last]
@@ -169,21 +168,6 @@ def brings_news(own: AbstractSet[str], seen: AbstractSet[str], least: float) -> 
 
 def _brought_something(part: SessionInteraction) -> bool:
     return any(step.has_succeeded for step in part.steps)
-
-
-def _stretches(items: Sequence[T], key: Callable[[T], Hashable]) -> list[list[T]]:
-    """Groups of consecutive items with the same key; items with the key `None` are skipped."""
-    stretches: list[list[T]] = []
-    previous: Hashable = None
-    for item in items:
-        own = key(item)
-        if own is not None:
-            if own == previous:
-                stretches[-1].append(item)
-            else:
-                stretches.append([item])
-        previous = own
-    return stretches
 
 
 def alternations(names: Sequence[str]) -> list[tuple[int, int]]:

@@ -51,14 +51,7 @@ def usage_of(fields: Fields) -> Usage | None:
     details = fields.object("prompt_tokens_details", "input_tokens_details", "input_token_details", "inputTokenDetails")
     cached = _tokens(details, "cached_tokens", "cache_read", "cacheReadTokens")
     if cached is None:
-        cached = _tokens(
-            fields,
-            "cached_tokens",
-            "prompt_cache_hit_tokens",
-            "cachedInputTokens",
-            "cache_read_tokens",
-            "cacheReadTokens",
-        )
+        cached = _tokens(fields, *_CACHED)
     from_cache = _tokens(fields, "cache_read_input_tokens", "cacheReadInputTokens")
     to_cache = _tokens(fields, "cache_creation_input_tokens", "cacheCreationInputTokens", "cacheWriteInputTokens")
     if to_cache is None and fields.is_object("cache_creation"):  # the whole may be left out

@@ -15,8 +15,7 @@ from evaluation_assets.core.pipeline.checks.gating import no_drift
 from evaluation_assets.core.pipeline.checks.human_review import may_gate, readable
 from evaluation_assets.core.pipeline.checks.sessions import coordinated, sessions_judged, unauthorised_calls
 from evaluation_assets.core.pipeline.checks.suites import suite_pass_rate
-from evaluation_assets.core.report.sinks.delivered import delivered
-from evaluation_assets.core.report.sinks.delivering import Tally
+from evaluation_assets.core.report.sinks.delivering import Tally, delivered
 from evaluation_assets.core.review.labels import Label, UnreadableLabel
 from evaluation_assets.core.scoring.analysed_sessions import PANEL
 from evaluation_assets.core.sections.findings.evidence.course import LONGEST_QUOTATION

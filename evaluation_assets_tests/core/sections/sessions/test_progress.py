@@ -99,6 +99,13 @@ def test_a_few_new_words_in_a_long_text_are_no_stall() -> None:
     assert progress(*parts).stalls == ()
 
 
+def test_an_eighth_of_new_words_is_no_stall() -> None:
+    page = " ".join(f"word{letter}{other}" for letter in "abcd" for other in "stuvw")
+    new = ("one two three", "red blue pink", "elk owl ox")
+    parts = [part("a", page), *(part("a", f"{page} {words}") for words in new)]
+    assert progress(*parts).stalls == ()
+
+
 def test_three_interactions_without_a_new_word_are_a_stall() -> None:
     words = "over and over again the same words"
     found = progress(part("a", f"{words} first"), *(part(agent, words) for agent in ("b", "a", "b")))

@@ -17,7 +17,7 @@ from mlflow.exceptions import MlflowException
 from mlflow.store.entities.paged_list import PagedList
 
 from evaluation_assets.core.intake.sources.settings import MlflowSettings, SourceSettings, without_credentials
-from evaluation_assets.core.intake.sources.store import StoreError, Trace, Wanted
+from evaluation_assets.core.intake.sources.store import StoreError, Trace, Wanted, paged
 from evaluation_assets.core.system.chunks import chunks
 from evaluation_assets.core.traces.formats.untyped import first_text, object_in
 from evaluation_assets.core.traces.trajectories.model import JsonObject
@@ -87,14 +87,11 @@ class MlflowStore:
         return [id_of[name] for name in names] if names else list(id_of.values())
 
     def _infos(self, condition: str) -> list[TraceInfo]:
-        infos: list[TraceInfo] = []
-        token: str | None = None
-        while True:
+        def page_at(token: str | None) -> tuple[PagedList[MlflowTrace], str | None]:
             page = self._search(condition, False, _PAGE, token)
-            infos += [trace.info for trace in page]
-            token = page.token
-            if not token:
-                return infos
+            return page, page.token
+
+        return [trace.info for trace in paged(page_at)]
 
     def _traces(self, names: Sequence[str]) -> dict[str, MlflowTrace]:
         quoted = ", ".join(f"'{name}'" for name in names)

@@ -11,7 +11,7 @@ from evaluation_assets.core.report.sinks.annotations import Annotation, as_label
 from evaluation_assets.core.report.sinks.http import Http, SendError
 from evaluation_assets.core.report.sinks.otel_ids import otel_span
 from evaluation_assets.core.report.sinks.scores import TraceScore
-from evaluation_assets.core.report.sinks.sink import Delivery, grouped_by, send_groups
+from evaluation_assets.core.report.sinks.sink import Delivery, grouped_by, one_by_one, send_groups
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
 _TRACES = "/api/3.0/mlflow/traces"
@@ -57,13 +57,7 @@ class MlflowSink:
     def _send_trace(self, scores: list[TraceScore]) -> Iterator[Delivery]:
         trace = scores[0].trace_id or ""
         existing = {_score_id(each): each for each in self._assessments(trace)}
-        for score in scores:
-            try:
-                yield Delivery(score, "delivered", remote_id=self._put(trace, score, existing.get(score.id)))
-            except SendError as problem:
-                if problem.is_down:
-                    raise
-                yield Delivery(score, "failed", str(problem))
+        return one_by_one(lambda score: self._put(trace, score, existing.get(score.id)))(scores)
 
     def _assessments(self, trace: str) -> list[JsonObject]:
         reply = self._http.get(f"{_TRACES}/{trace}")

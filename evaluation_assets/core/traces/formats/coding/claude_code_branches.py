@@ -14,7 +14,7 @@ from evaluation_assets.core.traces.formats.branches import path_to
 from evaluation_assets.core.traces.formats.untyped import at, first_text, objects_in
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
-_INTERRUPTED = "[Request interrupted by user"
+INTERRUPTED = "[Request interrupted by user"
 _COMMAND = re.compile(r"\s*<(?:command-name|command-message|local-command-std(?:out|err)|bash-)")
 
 
@@ -82,7 +82,7 @@ class _Tree:
         """Whether the first message on a path, but for what the client adds, is a prompt."""
         messages = (line for uuid in path if (line := self._lines[uuid]).get("type") in ("user", "assistant"))
         first = next((line for line in messages if not is_of_client(line) and not _is_command(line)), None)
-        return first is not None and _is_prompt(first) and not _text_of(first).startswith(_INTERRUPTED)
+        return first is not None and _is_prompt(first) and not _text_of(first).startswith(INTERRUPTED)
 
 
 def _is_said(line: JsonObject) -> bool:

@@ -39,10 +39,9 @@ from evaluation_assets.core.traces.formats.messages.acts import (
     by_name,
     id_of,
 )
-from evaluation_assets.core.traces.formats.messages.chat import meaning_of
+from evaluation_assets.core.traces.formats.messages.chat import EXITS, meaning_of
 from evaluation_assets.core.traces.formats.messages.typed_events import (
     CALLS,
-    EXITS,
     are_events,
     messages_of,
     others_in,

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import IO
 from zipfile import BadZipFile, ZipFile, ZipInfo
 
-from evaluation_assets.core.traces.formats.files.unpacking import read_at_most, unpacked
+from evaluation_assets.core.traces.formats.files.unpacking import LARGEST_RECORD, read_at_most, unpacked
 
 ZSTANDARD = 93
 """The compression method of Zstandard in zip archives (APPNOTE 4.4.5)."""
@@ -16,8 +16,8 @@ _LOCAL_HEADER = 30
 """Bytes of a local file header before the name and the extra field, whose lengths are its last four bytes."""
 
 
-def read_member(archive: ZipFile, stream: IO[bytes], name: str, limit: int) -> bytes | None:
-    """Read a member of an archive that was opened from `stream`; `None` if it has more than `limit` bytes.
+def read_member(archive: ZipFile, stream: IO[bytes], name: str) -> bytes | None:
+    """Read a member of an archive that was opened from `stream`; `None` if it is larger than a record may be.
 
     The size that the archive declares is not trusted.
 
@@ -27,9 +27,9 @@ def read_member(archive: ZipFile, stream: IO[bytes], name: str, limit: int) -> b
     member = archive.getinfo(name)
     if member.compress_type != ZSTANDARD:
         with archive.open(member) as plain:
-            return read_at_most(plain, limit)
+            return read_at_most(plain, LARGEST_RECORD)
     with _zstandard(stream, member) as plain:
-        content = read_at_most(plain, limit)
+        content = read_at_most(plain, LARGEST_RECORD)
     if content is not None and zlib.crc32(content) != member.CRC:
         raise BadZipFile(f"Bad CRC-32 for file {name!r}")
     return content

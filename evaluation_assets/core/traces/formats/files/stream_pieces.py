@@ -139,7 +139,7 @@ def anthropic_message(events: Sequence[JsonObject]) -> JsonObject | None:
         elif kind == "message_delta":
             used = {**object_in(message.get("usage")), **without_none(object_in(event.get("usage")))}
             message |= {**without_none(delta), "usage": used}
-    return {**message, "content": [_with_input(block, "partial_json", "input") for block in blocks.values()]}
+    return {**message, "content": [_with_input(block, "partial_json") for block in blocks.values()]}
 
 
 def _add_to_block(block: JsonObject, delta: JsonObject) -> None:
@@ -152,11 +152,11 @@ def _add_to_block(block: JsonObject, delta: JsonObject) -> None:
             block[key] = known + value if isinstance(known, str) and isinstance(value, str) else value
 
 
-def _with_input(block: JsonObject, pieces: str, name: str) -> JsonObject:
+def _with_input(block: JsonObject, pieces: str) -> JsonObject:
     """A block with the input of a call, which was streamed as pieces of a text."""
     text = block.get(pieces)
     rest = {key: value for key, value in block.items() if key != pieces}
-    return rest if text is None else {**rest, name: parsed(text) if text else {}}
+    return rest if text is None else {**rest, "input": parsed(text) if text else {}}
 
 
 def cohere_answer(events: Sequence[JsonObject]) -> JsonObject | None:
@@ -224,7 +224,7 @@ def converse_answer(events: Sequence[JsonObject]) -> JsonObject | None:
             ended |= object_in(event["metadata"])
         ended |= object_in(event.get("messageStop"))
     content = [
-        {**block, "toolUse": _with_input(block["toolUse"], _PIECES, "input")} if "toolUse" in block else block
+        {**block, "toolUse": _with_input(block["toolUse"], _PIECES)} if "toolUse" in block else block
         for block in blocks.values()
     ]
     return {"output": {"message": {"role": "assistant", "content": content}}, **ended}

@@ -8,9 +8,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from evaluation_assets.core.traces.formats.messages.chat import MADE, role_of
+from evaluation_assets.core.traces.formats.messages.chat import EXITS, MADE, role_of
 from evaluation_assets.core.traces.formats.messages.given_beside import given_beside
-from evaluation_assets.core.traces.formats.messages.typed_events import CALLS, EXITS
+from evaluation_assets.core.traces.formats.messages.typed_events import CALLS
 from evaluation_assets.core.traces.formats.transcript import as_text
 from evaluation_assets.core.traces.formats.untyped import at, first_text, list_in, object_in, without_none
 from evaluation_assets.core.traces.trajectories.model import JsonObject

@@ -39,7 +39,7 @@ GOES_ON = "answer_goes_on"
 """Field of a message that is a part of the answer in the message before it."""
 _LATENCIES = ("latency_ms", "duration_ms", "latencyMs", "durationMs")
 _FAILED = ("error", "failed", "failure", "incomplete", "timeout")
-_EXITS = ("exit_code", "exitCode", "returncode", "return_code")
+EXITS = ("exit_code", "exitCode", "returncode", "return_code")
 _CALL_IDS, _TOOLS = ("tool_call_id", "toolCallId"), ("tool_name", "toolName")
 _OWN_IDS = ("id", "call_id", *_CALL_IDS)
 MADE = ("tool_calls", "toolCalls", "function_call")
@@ -304,7 +304,7 @@ def stated_error(result: Fields, content: str) -> str | None:
         return one_line(told)
     failed = any(outcome_of(result.value(key)) is True for key in ("is_error", "isError", "failed"))
     failed = failed or any(outcome_of(result.value(key)) is False for key in ("success", "ok"))
-    failed = failed or any(result.whole(key) for key in _EXITS if key in result)
+    failed = failed or any(result.whole(key) for key in EXITS if key in result)
     return first_line(content) if error is True or failed or result.text("status") in _FAILED else None
 
 

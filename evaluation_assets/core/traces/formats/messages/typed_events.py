@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from evaluation_assets.core.traces.formats.messages.chat import meaning_of
+from evaluation_assets.core.traces.formats.messages.chat import EXITS, meaning_of
 from evaluation_assets.core.traces.formats.messages.given_beside import given_beside, may_be_tool
 from evaluation_assets.core.traces.formats.transcript import as_text
 from evaluation_assets.core.traces.formats.untyped import first_text, objects_in, without_none
@@ -94,7 +94,6 @@ _DATA = ("data", "payload", "details", "body")
 _IN_CONTENT = frozenset(("tool", "tool_name", "toolName", "tool_call_id", "text"))
 """What tells that the content of an event is not what a tool gave back, but has it inside."""
 _AGENTS = ("agent", "agent_name", "agentName")
-EXITS = ("exit_code", "exitCode", "returncode", "return_code")
 _READ = (
     *_KINDS, *_SPEAKERS, *_NAMES, *_ARGUMENTS, *_IDS, *_TEXTS, *_SHOWN, *_DATA, "role", "tool_calls", "is_error",
     "isError", *CALLS, "error", "success", "status", "model", *EXITS, *_AGENTS,

@@ -26,7 +26,7 @@ from evaluation_assets.core.traces.formats.endings import is_truncation
 from evaluation_assets.core.traces.formats.files.archives import read_member
 from evaluation_assets.core.traces.formats.files.records import read_items, read_value, record_of, too_large
 from evaluation_assets.core.traces.formats.files.samples import sample_of
-from evaluation_assets.core.traces.formats.files.unpacking import LARGEST_RECORD, TooLarge, check_expansion
+from evaluation_assets.core.traces.formats.files.unpacking import TooLarge, check_expansion
 from evaluation_assets.core.traces.formats.isolation import each_own_file, usable
 from evaluation_assets.core.traces.formats.messages.inspect_events import KINDS, conversation_of, is_incomplete
 from evaluation_assets.core.traces.formats.messages.inspect_messages import Resolved, calls_of, content_of, usage_in
@@ -134,7 +134,7 @@ def _archived(file: DropFile) -> Iterator[tuple[JsonObject, Record | Rejection]]
 
 def _member(archive: ZipFile, stream: IO[bytes], name: str, file: DropFile, number: int) -> Record | Rejection:
     """Read an archive member as a record."""
-    content = read_member(archive, stream, name, LARGEST_RECORD)
+    content = read_member(archive, stream, name)
     return too_large(file.source, number, name.encode()) if content is None else record_of(content, file.source, number)
 
 

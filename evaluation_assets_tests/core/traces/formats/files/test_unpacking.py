@@ -12,9 +12,8 @@ import orjson
 import pytest
 
 from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, UnreadableDrop
-from evaluation_assets.core.traces.formats.files import json_values, opening, records, unpacking
+from evaluation_assets.core.traces.formats.files import archives, json_values, opening, records, unpacking
 from evaluation_assets.core.traces.formats.files.records import read_items, read_records, read_value
-from evaluation_assets.core.traces.formats.readers import inspect_ai
 from evaluation_assets.core.traces.formats.registry import format_of, read_trajectories
 from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
 from evaluation_assets_tests.core.traces.formats.files.stored import ROWS, data_of, random_text, read, saved, zstd
@@ -22,7 +21,7 @@ from evaluation_assets_tests.core.traces.formats.files.stored import ROWS, data_
 
 @pytest.fixture
 def small_limits(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (records, json_values, opening, unpacking, inspect_ai):
+    for module in (records, json_values, opening, unpacking, archives):
         monkeypatch.setattr(module, "LARGEST_RECORD", 1 << 20)
     monkeypatch.setattr(unpacking, "ALWAYS_UNPACKED", 4 << 20)
 

@@ -1,4 +1,4 @@
-"""The page `docs/tables.md`: `python -m evaluation_assets.core.lake.tables.documentation > docs/tables.md`."""
+"""The page `docs/tables.md`: `python -m evaluation_assets_tests.generated_pages.tables > docs/tables.md`."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,6 +1,6 @@
 """The reference of the commands describes each option once."""
 
-from evaluation_assets.cli.documentation.commands import page
+from evaluation_assets_tests.generated_pages.commands import page
 
 PAGE = page()
 

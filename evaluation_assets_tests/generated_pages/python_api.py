@@ -1,4 +1,4 @@
-"""The page `docs/api.md`: `python -m evaluation_assets.cli.documentation.python_api > docs/api.md`."""
+"""The page `docs/api.md`: `python -m evaluation_assets_tests.generated_pages.python_api > docs/api.md`."""
 
 import inspect
 from collections.abc import Iterator

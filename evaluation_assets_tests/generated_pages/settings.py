@@ -1,4 +1,4 @@
-"""The page `docs/configuration.md`; `python -m evaluation_assets.cli.documentation.settings` prints it."""
+"""The page `docs/configuration.md`; `python -m evaluation_assets_tests.generated_pages.settings` prints it."""
 
 import re
 import types

@@ -1,4 +1,4 @@
-"""The page `docs/rubrics.md`: `python -m evaluation_assets.core.judging.rubrics.documentation > docs/rubrics.md`."""
+"""The page `docs/rubrics.md`: `python -m evaluation_assets_tests.generated_pages.rubrics > docs/rubrics.md`."""
 
 from collections.abc import Iterable
 from typing import get_args

@@ -1,8 +1,8 @@
 """The reference of the tables describes each column once."""
 
 from evaluation_assets.core.lake.tables import Column, Table
-from evaluation_assets.core.lake.tables.documentation import page
 from evaluation_assets.core.lake.tables.model import FLOAT, NAME
+from evaluation_assets_tests.generated_pages.tables import page
 
 DROP = Column("drop", NAME, "Key of the drop.")
 MEAN = Column("mean", FLOAT, "Mean over tasks.")

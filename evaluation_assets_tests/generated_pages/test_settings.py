@@ -3,8 +3,8 @@
 import pytest
 from pydantic import BaseModel
 
-from evaluation_assets.cli.documentation.settings import FILES, models, page
 from evaluation_assets.core.text.field_meanings import meanings
+from evaluation_assets_tests.generated_pages.settings import FILES, models, page
 
 MODELS = sorted(models(), key=lambda model: model.__name__)
 

@@ -1,4 +1,4 @@
-"""The page `docs/cli.md`: `python -m evaluation_assets.cli.documentation.commands > docs/cli.md`."""
+"""The page `docs/cli.md`: `python -m evaluation_assets_tests.generated_pages.commands > docs/cli.md`."""
 
 from collections.abc import Iterable, Iterator
 from copy import copy
