@@ -150,10 +150,7 @@ class FindingsSummary(Frozen):
 
     @property
     def text(self) -> str:
-        """The most frequent kinds, as in `in 3 of 16 runs: Loop (2 runs), 1 other kind; LOW: Refusal (3 runs)`.
-
-        A run counts with the gravest severity that it has a kind with.
-        """
+        """The most frequent kinds, as in `in 3 of 16 runs: Loop (2 runs), 1 other kind; LOW: Refusal (3 runs)`."""
         if not self.affected:
             return f"none in {self.of_runs}"
         grave = {kind.title: kind.grave_runs for kind in self.kinds if kind.grave_runs}
