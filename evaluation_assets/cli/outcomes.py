@@ -15,7 +15,7 @@ from evaluation_assets.core.report.suites.suite_report import suite_lines
 from evaluation_assets.core.sections.coding_work.summary import coding_lines
 from evaluation_assets.core.sections.constraints.summary import constraint_lines
 from evaluation_assets.core.system.installation import Installation
-from evaluation_assets.core.text.counted import counted, percent
+from evaluation_assets.core.text.counted import counted, first_of, percent
 from evaluation_assets.defs.names import COVERAGE, WELL_READ
 from evaluation_assets.runs.outcomes import Line, RunOutcome
 
@@ -108,7 +108,9 @@ def _summary(home: Installation, report: DropReport, used: ModelUse, *, verbose:
         yield _fact(*next(suite_lines(suite)))
     if report.findings is not None:
         failed = failed_calls(home.table(report.drop, "clips"))
-        yield _fact("findings", f"{report.findings.text}{f'; failed calls: {failed}' if failed else ''}")
+        parts = [f"every call of {first_of(report.broken_tools, 3)} failed"] if report.broken_tools else []
+        parts += [report.findings.text, *([f"failed calls: {failed}"] if failed else [])]
+        yield _fact("findings", "; ".join(parts))
     failed, not_run = (sum(judge.count(outcome) for judge in report.judges) for outcome in ("failed", "not_run"))
     parts = [
         "" if report.agent_use is None else f"agents {report.agent_use.text}",

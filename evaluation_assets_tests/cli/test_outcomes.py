@@ -119,6 +119,27 @@ def test_reports_list_the_tools_that_failed_most_first(tmp_path: Path) -> None:
     assert re.search(r"^  findings           .*; failed calls: beta 1 of 1$", printed, re.MULTILINE), printed
 
 
+def test_a_tool_that_failed_in_all_of_several_runs_is_told_first(tmp_path: Path) -> None:
+    def run(number: int, **results: str) -> dict[str, object]:
+        messages = [{"role": "user", "content": f"Order {number}"}]
+        for name, result in results.items():
+            call = {"id": name, "type": "function", "function": {"name": name, "arguments": f'{{"id": {number}}}'}}
+            messages += [
+                {"role": "assistant", "content": None, "tool_calls": [call]},
+                {"role": "tool", "tool_call_id": name, "content": result},
+            ]
+        return {"task_id": f"t{number}", "messages": [*messages, {"role": "assistant", "content": "Sorry."}]}
+
+    down, up = "Error: 503 Service Unavailable", "done"
+    rare = [run(9, search=down), run(8, search=down)]
+    runs = [run(number, refund=down, pay=down if number else up) for number in range(3)]
+    (tmp_path / "d.jsonl").write_bytes(lines(*runs, *rare))
+    said = command("evaluate", tmp_path / "d.jsonl", home=tmp_path / "home").stdout
+    assert "  findings           every call of refund failed; in 5 of 5 runs" in said, said
+    report = (tmp_path / "home" / "reports" / "d" / "report.md").read_text()
+    assert report.index("Every call of refund failed") < report.index("## ")
+
+
 def test_the_terminal_names_the_tools_with_the_most_failed_calls(tmp_path: Path) -> None:
     rows = [("pay", "error")] * 8 + [("pay", "ok")] * 2 + [("find", "error"), ("ship", "error"), ("ship", "none")]
     clip: Row = dict.fromkeys(CLIPS.schema.names)

@@ -309,6 +309,7 @@ class DropReport(Frozen):
     `damaged_tables` are files of other drops of the suite that could not be read; the history excludes these drops.
     `previous_drop` is the drop of the suite whose runs were made before. `participants` are agent, version and model
     according to the trajectories, where all of them agree. `agent_use` is `None` in reports of earlier versions.
+    `broken_tools` are those of which every call failed, in several runs.
     `not_compared` says why the gate used none of the baselines that have tasks of the drop.
     """
 
@@ -337,6 +338,7 @@ class DropReport(Frozen):
     scored_clips: int
     criteria: list[CriterionSummary]
     tools: list[ToolSummary]
+    broken_tools: list[str] = []
     judges: list[JudgeSummary]
     panel: PanelSummary | None = None
     sampled: list[SampledMean] = []

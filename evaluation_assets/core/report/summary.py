@@ -115,6 +115,7 @@ def summarise(
             for (level, criterion), values in [*sorted(kept.criteria.items()), *clip_criteria]
         ],
         tools=tools,
+        broken_tools=clips.broken_tools,
         judges=[judge_summary(judge, tables, task_of, kept.outcomes) for judge in tables.clip_verdicts],
         worst_clips=worst_clips,
         trajectories=kept.listed,

@@ -6,7 +6,7 @@ from itertools import islice
 
 from evaluation_assets.core.report.report import DropReport
 from evaluation_assets.core.text.counted import counted, first_of
-from evaluation_assets.core.text.report_addresses import task_place, trajectory_place
+from evaluation_assets.core.text.report_addresses import runs_place, task_place, trajectory_place
 
 MOST = 3
 
@@ -25,13 +25,15 @@ class Pointer:
 def look_at_first(report: DropReport) -> list[Pointer]:
     """The places to begin with.
 
-    Regressions, judges in trouble, what the user's own criteria are lowest for, the runs with the gravest findings, or
+    Tools that never worked, regressions, judges in trouble, what the user's own criteria are lowest for, the runs with the gravest findings, or
     else the worst clip.
     """
     return list(islice(_places(report), MOST))
 
 
 def _places(report: DropReport) -> Iterator[Pointer]:
+    for tool in report.broken_tools:
+        yield Pointer(f"Every call of {tool} failed", runs_place(f'failed:"{tool}"'))
     fallen = report.gate.fallen_tasks if report.gate is not None else []
     if fallen:
         worst = min(fallen, key=lambda task: (not task.beyond_noise, task.current - task.baseline))

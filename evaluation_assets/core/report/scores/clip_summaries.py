@@ -21,6 +21,9 @@ EXCERPT = 1200
 _NAMED = 20
 """Tools of a type that are named."""
 
+_ENOUGH = 3
+"""Runs in which every call of a tool failed, from which on it is the tool and not the run that is broken."""
+
 
 class ClipTables(Protocol):
     """The tables that the clips of a report are read from."""
@@ -47,11 +50,15 @@ class _Tool:
 
 @dataclass(frozen=True, slots=True)
 class ClipCounts:
-    """Numbers of clips: all, those that a judge was to be asked about, and those with a score."""
+    """Numbers of clips: all, those that a judge was to be asked about, and those with a score.
+
+    `broken_tools` are the tools of which all calls failed, in several runs, those in most runs first.
+    """
 
     total: int
     asked: int
     scored: int
+    broken_tools: list[str]
 
 
 def clip_summaries(
@@ -64,11 +71,14 @@ def clip_summaries(
     scores = Aligned(tables.clip_scores.rows(["trajectory_id", "clip_index", "criterion", "mean"]))
     is_asked = tables.selections.asker(list(tables.clip_verdicts), ("clip",))
     position = asked = 0
+    failing, others = Counter[str](), set[str]()
     for trajectory_id, clips in grouped(
         tables.clips.rows(["trajectory_id", "clip_index", "tool_type", "tool_name", "is_final", "call_status"])
     ):
         by_clip = dict(grouped(scores.at(trajectory_id), "clip_index"))
         may_be_scored = is_asked(trajectory_id)
+        failing.update({clip["tool_name"] for clip in clips if clip["call_status"] == "error"})
+        others.update(clip["tool_name"] for clip in clips if clip["call_status"] != "error")
         for clip in clips:
             position += 1
             asked += may_be_scored
@@ -89,7 +99,8 @@ def clip_summaries(
                 worst.offer(fmean(known), (trajectory_id, clip["clip_index"], clip, fmean(known)))
     summaries = sorted((_summary(name, tool) for name, tool in tools.items()), key=_most_failed)
     criteria = [(("clip", criterion), values) for criterion, values in sorted(merged.items())]
-    counts = ClipCounts(position, asked, sum(tool.scored for tool in tools.values()))
+    broken = [name for name, runs in failing.most_common() if runs >= _ENOUGH and name not in others]
+    counts = ClipCounts(position, asked, sum(tool.scored for tool in tools.values()), broken)
     return summaries, criteria, _with_verdicts(worst.items(), tables), counts
 
 

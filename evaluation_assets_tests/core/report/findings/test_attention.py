@@ -42,6 +42,15 @@ def test_regressions_come_first_those_beyond_noise_before_larger_ones() -> None:
     ]
 
 
+def test_a_tool_that_never_worked_comes_before_all() -> None:
+    gate = GateOutcome.model_construct(fallen_tasks=[task("x", 0.0, False)])
+    found = look_at_first(report(gate=gate, broken_tools=["issue_refund"]))
+    assert [(pointer.text, pointer.address) for pointer in found] == [
+        ("Every call of issue_refund failed", "#/runs?q=failed%3A%22issue_refund%22"),
+        ("1 task fell; task x: success from 1.00 to 0.00", "#/compare/x"),
+    ]
+
+
 def test_runs_with_grave_findings_come_before_the_worst_clip() -> None:
     found = look_at_first(report(worst_clips=[CLIP], findings=FOUND))
     assert [pointer.address for pointer in found] == ["#/run/c%20d?clip=4", "#/run/e"]
