@@ -90,7 +90,7 @@ def _summary(home: Installation, report: DropReport, used: ModelUse, *, verbose:
     if report.headline.note is not None:
         yield Line(f"evaluation-assets: {report.headline.note}", is_warning=True)
     if report.coding is None and (versions := report.about.get("versions")):
-        yield _fact("versions", f"{versions}, scored together; to compare them, put each into a file of its own")
+        yield _fact("versions", f"{versions}; to compare them, put each into a file of its own")
     by_score = report.headline.measure == "score" or report.headline.score is None
     if not verbose and (used.calls or used.from_ledger):
         if report.scores_of_runs:

@@ -69,13 +69,15 @@ def test_the_terminal_says_what_own_criteria_come_to(tmp_path: Path) -> None:
 
 
 def test_the_terminal_says_that_a_file_has_several_versions(tmp_path: Path) -> None:
-    by_version = {version: [good(f"{version}-{run}") for run in range(2)] for version in ("1", "2")}
+    by_version = {version: [good(f"{version}-{run}") for run in range(2)] for version in ("1", "2", "3")}
+    by_version["1"][0]["success"], by_version["2"][0]["success"], by_version["2"][1]["success"] = True, True, False
     runs = [run | {"agent": "mine", "agent_version": version} for version, own in by_version.items() for run in own]
     (tmp_path / "d.jsonl").write_bytes(lines(*runs))
     printed = command("evaluate", tmp_path / "d.jsonl", home=tmp_path / "home").stdout
-    said = "1, 2, scored together; to compare them, put each into a file of its own"
+    versions = "1 (success 1 of 1), 2 (success 1 of 2), 3"
+    said = f"{versions}; to compare them, put each into a file of its own"
     assert f"  versions           {said}\n" in printed
-    assert "Versions: 1, 2" in (tmp_path / "home" / "reports" / "d" / "report.md").read_text()
+    assert f"Versions: {versions}" in (tmp_path / "home" / "reports" / "d" / "report.md").read_text()
     (tmp_path / "d.drop.yaml").write_text("agent_version: both\n")
     assert said not in command("evaluate", tmp_path / "d.jsonl", "--replace", home=tmp_path / "home").stdout
 

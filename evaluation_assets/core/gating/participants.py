@@ -15,14 +15,17 @@ class Participants:
     def __init__(self) -> None:
         self._seen: dict[str, set[str]] = {field: set() for field in _FIELDS}
         self._names: Counter[str] = Counter()
+        self._outcomes: dict[str, list[bool]] = {}
 
-    def add(self, agents: Iterable[Agent]) -> None:
-        """Add the agents of a trajectory."""
+    def add(self, agents: Iterable[Agent], success: bool | None = None) -> None:
+        """Add the agents of a trajectory, and whether it succeeded."""
         known = list(agents)
         self._names.update({agent.name for agent in known if agent.name})
         for field, name in _FIELDS.items():
             if values := sorted({value for agent in known if (value := getattr(agent, name))}):
                 self._seen[field].add(", ".join(values))
+                if name == "version" and success is not None:
+                    self._outcomes.setdefault(", ".join(values), []).append(success)
 
     def agreed(self) -> dict[str, str]:
         """The fields with exactly one value over all trajectories that have a value."""
@@ -36,6 +39,12 @@ class Participants:
     def versions(self) -> list[str]:
         """The versions of the trajectories; a value for those that agents of several versions share."""
         return sorted(self._seen["agent_version"])
+
+    @property
+    def success_of_versions(self) -> list[str]:
+        """The versions, with the runs of each that succeeded: `2.0 (success 13 of 25)`."""
+        known = {version: self._outcomes.get(version, []) for version in self.versions}
+        return [f"{name} (success {sum(own):,} of {len(own):,})" if own else name for name, own in known.items()]
 
     @property
     def names(self) -> list[str]:

@@ -110,9 +110,9 @@ def _shown(own: DropTables) -> set[str]:
 def _participation(own: DropTables) -> dict[str, Any]:
     """The fields of a report on its agents: who they are, and what they called and cost."""
     participants, use = Participants(), AgentUse()
-    for row in own.preprocessed.rows(["trajectory", "n_tool_calls"]):
+    for row in own.preprocessed.rows(["trajectory", "n_tool_calls", "success"]):
         header = header_of(row)
-        participants.add(header.agents)
+        participants.add(header.agents, row["success"])
         use = use.with_run(row["n_tool_calls"], header.usage)
     return {"participants": _named(participants), "agent_use": use}
 
@@ -122,7 +122,8 @@ def _named(participants: Participants) -> dict[str, str]:
     agreed = participants.agreed()
     if "agent" not in agreed and participants.names:
         return {**agreed, "agents": first_of(participants.names, _NAMED)}
-    return {**agreed, "versions": first_of(participants.versions, _NAMED)} if participants.versions[1:] else agreed
+    versions = participants.success_of_versions
+    return {**agreed, "versions": first_of(versions, _NAMED)} if versions[1:] else agreed
 
 
 def _failed_checks(
