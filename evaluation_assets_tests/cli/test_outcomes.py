@@ -69,9 +69,12 @@ def test_the_terminal_says_what_own_criteria_come_to(tmp_path: Path) -> None:
 
 
 def test_the_terminal_says_that_a_file_has_several_versions(tmp_path: Path) -> None:
-    by_version = {version: [good(f"{version}-{run}") for run in range(2)] for version in ("1", "2", "3")}
-    by_version["1"][0]["success"], by_version["2"][0]["success"], by_version["2"][1]["success"] = True, True, False
-    runs = [run | {"agent": "mine", "agent_version": version} for version, own in by_version.items() for run in own]
+    outcomes = {"1": (True, None), "2": (True, False), "3": (None, None)}
+    runs = [
+        good(f"{version}-{trial}") | {"agent": "mine", "agent_version": version, "success": success}
+        for version, own in outcomes.items()
+        for trial, success in enumerate(own)
+    ]
     (tmp_path / "d.jsonl").write_bytes(lines(*runs))
     printed = command("evaluate", tmp_path / "d.jsonl", home=tmp_path / "home").stdout
     versions = "1 (success 1 of 1), 2 (success 1 of 2), 3"

@@ -25,8 +25,8 @@ class Pointer:
 def look_at_first(report: DropReport) -> list[Pointer]:
     """The places to begin with.
 
-    Tools that never worked, regressions, judges in trouble, what the user's own criteria are lowest for, the runs with the gravest findings, or
-    else the worst clip.
+    Tools that never worked, regressions, judges in trouble, what the user's own criteria are lowest for, the runs with
+    the gravest findings, or else the worst clip.
     """
     return list(islice(_places(report), MOST))
 
