@@ -14,6 +14,7 @@ from evaluation_assets.core.gating.evaluated_drops import baseline_for, bridges_
 from evaluation_assets.core.gating.outcome import GateOutcome
 from evaluation_assets.core.gating.settings import GateVerdict
 from evaluation_assets.core.gating.task_metrics import DropMetrics, lower_is_better
+from evaluation_assets.core.gating.version_of_drop import drop_and_version, metrics_of_version
 from evaluation_assets.core.pipeline.settings import load_settings
 from evaluation_assets.core.report.gate.gate_formats import as_text
 from evaluation_assets.core.report.paths import report_files
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 EvaluatedDrop = tuple[Installation, str]
-"""A drop, by the installation that holds it and its key."""
+"""A drop, by the installation that holds it and its key, or one version of it: `DROP@VERSION`."""
 
 _WORST = 5
 """Tasks that `summary` names for each metric that got worse."""
@@ -139,7 +140,7 @@ def compared(home: Installation, drop: str, against: EvaluatedDrop | str | Path 
     with as_unusable():
         settings = load_settings(home.gate_file)
         baseline = _baseline(home, drop, against)
-        metrics = metrics_of(home, drop)
+        metrics = _metrics(home, drop)
         disqualified = disqualified_judges(home, settings.review)
         bridges = bridges_of(home, metrics.suite)
         outcome = gate_metrics(baseline, metrics, settings.gate, disqualified, bridges)
@@ -148,19 +149,26 @@ def compared(home: Installation, drop: str, against: EvaluatedDrop | str | Path 
             f"there is no baseline for {drop}. Name a drop or a file with baseline=..., or promote one: "
             f"{home.command('baseline', 'promote', 'OTHER')}"
         )
+    key, _ = drop_and_version(home, drop)
     return Comparison(
         outcome=outcome,
         blocks=outcome.verdict in settings.gate.blocks or bool(outcome.judges_changed),
-        report=report_files(home.reports(drop), drop).html,
+        report=report_files(home.reports(key), key).html,
         changes=tuple(_changes(baseline, metrics)),
     )
+
+
+def _metrics(home: Installation, name: str) -> DropMetrics:
+    """The metrics of a drop, or of one version of it."""
+    drop, version = drop_and_version(home, name)
+    return metrics_of(home, drop) if version is None else metrics_of_version(home, drop, version)
 
 
 def _baseline(home: Installation, drop: str, against: EvaluatedDrop | str | Path | None) -> Baseline | None:
     if against is None:
         return baseline_for(home, drop, metrics_of(home, drop).suite)
     if not isinstance(against, str | Path):
-        return as_baseline([metrics_of(*against)])
+        return as_baseline([_metrics(*against)])
     if isinstance(against, Path) or against.endswith(".json"):
         file = UPath(against)
     else:

@@ -12,6 +12,7 @@ from evaluation_assets.cli.evaluated import check_evaluated
 from evaluation_assets.cli.one_judge import one_judge
 from evaluation_assets.cli.options import Spending, text_or_json, with_panel, with_spending
 from evaluation_assets.cli.output import echo, echo_json, refuse, warn
+from evaluation_assets.core.gating.version_of_drop import drop_and_version, names_of_versions
 from evaluation_assets.core.judging.panel import Panel
 from evaluation_assets.core.pipeline.pairwise import Preference, Share, paired_runs, preference_by
 from evaluation_assets.core.system.installation import Installation
@@ -38,16 +39,22 @@ def compare(
 ) -> None:
     """Compare two evaluated drops, task by task.
 
-    The metrics of CURRENT are compared with those of BASELINE as the gate does. With --pairwise, a judge is shown both
+    The metrics of CURRENT are compared with those of BASELINE as the gate does. If a drop has runs of several agent
+    versions, DROP@VERSION are those of one of them: compare runs@1.0 runs@2.0. With --pairwise, a judge is shown both
     runs of each task instead, in both orders, and says which is better. A pair whose orders disagree is a tie; the
     share of these is the position bias.
 
     The exit status is 1 if the judge decided no pair.
     """
-    for drop in (baseline, current):
+    versions = [drop_and_version(home, name) for name in (baseline, current)]
+    for drop, _ in versions:
         check_evaluated(home, drop)
     if baseline == current:
-        refuse(f"{baseline} would be compared with itself; name two drops")
+        of_versions = first_of(names_of_versions(home, versions[0][0]), 4)
+        also = f", or two of its versions: {of_versions}" if of_versions else ""
+        refuse(f"{baseline} would be compared with itself; name two drops{also}")
+    if pairwise and any(version for _, version in versions):
+        refuse("--pairwise compares whole drops, not versions")
     if not pairwise:
         if name is not None or spending != Spending():
             raise click.UsageError("--judge, --dry-run, --budget and --yes need --pairwise")
@@ -78,13 +85,11 @@ def compare(
 
 
 def _compare_metrics(home: Installation, baseline: str, current: str, format_name: str) -> None:
-    from evaluation_assets.api.comparing import compare as compared  # noqa: PLC0415
+    from evaluation_assets.api.comparison import compared  # noqa: PLC0415
     from evaluation_assets.api.errors import EvaluationError  # noqa: PLC0415
-    from evaluation_assets.api.home import Home  # noqa: PLC0415
 
-    evaluated = Home(home)
     try:
-        comparison = compared(evaluated[baseline], evaluated[current])
+        comparison = compared(home, current, (home, baseline))
     except EvaluationError as problem:
         refuse(str(problem))
     if format_name == "json":

@@ -6,6 +6,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from evaluation_assets.core.gating.version_of_drop import names_of_versions
 from evaluation_assets.core.judging.model_use import ModelUse, model_use
 from evaluation_assets.core.pipeline.checks.names import REGRESSION_GATE
 from evaluation_assets.core.report.paths import report_files
@@ -90,7 +91,8 @@ def _summary(home: Installation, report: DropReport, used: ModelUse, *, verbose:
     if report.headline.note is not None:
         yield Line(f"evaluation-assets: {report.headline.note}", is_warning=True)
     if report.coding is None and (versions := report.about.get("versions")):
-        yield _fact("versions", f"{versions}; to compare them, put each into a file of its own")
+        command = home.command("compare", *names_of_versions(home, report.drop)[:2])
+        yield _fact("versions", f"{versions}; to compare two: {command}")
     by_score = report.headline.measure == "score" or report.headline.score is None
     if not verbose and (used.calls or used.from_ledger):
         if report.scores_of_runs:

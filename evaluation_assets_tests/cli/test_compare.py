@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from evaluation_assets import compare
+from evaluation_assets.core.gating.outcome import GateOutcome
 from evaluation_assets_tests.conftest import command, record
 from evaluation_assets_tests.http_server import Reply, Request, http_server
 
@@ -233,3 +235,28 @@ def test_metrics_are_compared_as_the_gate_does(asked: Asked) -> None:
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["metrics"][0]["n_tasks"] == TASKS
     assert "report:" in command("compare", "short", "long", home=asked.home).stdout
+
+
+def test_two_versions_in_one_drop_are_compared(tmp_path: Path) -> None:
+    def told(version: str, task: int, success: bool) -> bytes:
+        answer = f"<think>as {version}</think><answer>yes</answer>"
+        return record(f"t{task}", answer, agent="mine", agent_version=version, success=success)
+
+    runs = [told(version, task, version == "1.0" or task % 4 > 0) for version in ("1.0", "2.0") for task in range(40)]
+    (tmp_path / "both.jsonl").write_bytes(b"".join(runs))
+    home = tmp_path / "home"
+    assert command("evaluate", tmp_path / "both.jsonl", "--quiet", home=home).returncode == 0
+    done = command("compare", "both@1.0", "both@2.0", "--format", "json", home=home)
+    found = json.loads(done.stdout)
+    (success,) = [each for each in found["metrics"] if each["metric"] == "success"]
+    assert (success["baseline"], success["current"], success["n_tasks"]) == (1.0, 0.75, 40)
+    assert (found["drop"], found["baseline"], found["verdict"]) == ("both@2.0", "both@1.0", "fail")
+    lines = command("compare", "both@2.0", "both@1.0", home=home).stdout
+    assert "success +0.250 on 40 tasks" in lines and str(home / "reports" / "both" / "report.html") in lines
+    outcome = compare("both@1.0", "both@2.0", home=home).outcome
+    assert outcome.model_dump() == GateOutcome.model_validate_json(done.stdout).model_dump()
+    assert "two of its versions: both@1.0, both@2.0" in command("compare", "both", "both", home=home).stderr
+    assert "both has no version '3'; versions: 1.0, 2.0" in command("compare", "both", "both@3", home=home).stderr
+    assert "whole drops" in command("compare", "both@1.0", "both@2.0", "--pairwise", home=home).stderr
+    whole = command("compare", "both", "both@2.0", "--format", "json", home=home)
+    assert json.loads(whole.stdout)["metrics"][0]["baseline"] == 0.875

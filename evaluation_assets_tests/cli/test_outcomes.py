@@ -78,8 +78,8 @@ def test_the_terminal_says_that_a_file_has_several_versions(tmp_path: Path) -> N
     (tmp_path / "d.jsonl").write_bytes(lines(*runs))
     printed = command("evaluate", tmp_path / "d.jsonl", home=tmp_path / "home").stdout
     versions = "1 (success 1 of 1), 2 (success 1 of 2), 3"
-    said = f"{versions}; to compare them, put each into a file of its own"
-    assert f"  versions           {said}\n" in printed
+    said = f"{versions}; to compare two: "
+    assert f"  versions           {said}" in printed and " compare d@1 d@2 --home " in printed
     assert f"Versions: {versions}" in (tmp_path / "home" / "reports" / "d" / "report.md").read_text()
     (tmp_path / "d.drop.yaml").write_text("agent_version: both\n")
     assert said not in command("evaluate", tmp_path / "d.jsonl", "--replace", home=tmp_path / "home").stdout

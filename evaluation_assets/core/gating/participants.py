@@ -1,7 +1,7 @@
 """Agent, version and model of a drop according to its trajectories, for drops whose sidecar does not name them."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from evaluation_assets.core.traces.trajectories.model import Agent
 
@@ -22,10 +22,10 @@ class Participants:
         known = list(agents)
         self._names.update({agent.name for agent in known if agent.name})
         for field, name in _FIELDS.items():
-            if values := sorted({value for agent in known if (value := getattr(agent, name))}):
-                self._seen[field].add(", ".join(values))
-                if name == "version" and success is not None:
-                    self._outcomes.setdefault(", ".join(values), []).append(success)
+            if value := _joined(known, name):
+                self._seen[field].add(value)
+        if success is not None and (version := version_of(known)):
+            self._outcomes.setdefault(version, []).append(success)
 
     def agreed(self) -> dict[str, str]:
         """The fields with exactly one value over all trajectories that have a value."""
@@ -50,3 +50,12 @@ class Participants:
     def names(self) -> list[str]:
         """The names of all agents, those of the most trajectories first."""
         return [name for name, _ in sorted(self._names.items(), key=lambda counted: (-counted[1], counted[0]))]
+
+
+def version_of(agents: Iterable[Agent]) -> str:
+    """The version of a trajectory: that of its agents, joined if these have several; empty if none is known."""
+    return _joined(list(agents), "version")
+
+
+def _joined(agents: Sequence[Agent], name: str) -> str:
+    return ", ".join(sorted({value for agent in agents if (value := getattr(agent, name))}))

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf
 from statistics import fmean
+from typing import Any
 
 import orjson
 
@@ -140,6 +141,7 @@ def metric_rows(
     sessions: Mapping[str, Mapping[str, float | None]],
     participants: Participants,
     findings: Mapping[str, Collection[str]],
+    runs: Collection[str] | None = None,
 ) -> Iterator[Row]:
     """Rows of `task_metrics`: every metric that some trajectory has, for every task.
 
@@ -151,27 +153,29 @@ def metric_rows(
         sessions: by trajectory that is a session, the scores of its analysis.
         participants: collects the agents of every trajectory.
         findings: by kind of finding, the trajectories that have it.
+        runs: the trajectories that count (default: all).
     """
     tasks: dict[str, _Task] = {}
     metrics: dict[str, None] = {}
     by_trajectory = Aligned(iter(scores))
     for row in trajectories.rows(["trajectory_id", "task_id", "task", "success", "duration_s", "trajectory"]):
+        scored = by_trajectory.at(row["trajectory_id"])
+        if runs is not None and row["trajectory_id"] not in runs:
+            continue
         header = header_of(row)
         asked = row["task"] if header.goal is None else orjson.dumps(header.goal, option=orjson.OPT_SORT_KEYS).decode()
         prompt = digest(asked)[:12]
         task = tasks.setdefault(row["task_id"], _Task(prompt))
         task.digest = min(task.digest, prompt)  # a user whose goal is unknown has other words in each trial
         task.trials += 1
-        of_run: dict[str, float | None] = {
-            score["criterion"]: score["adjusted_mean"] for score in by_trajectory.at(row["trajectory_id"])
-        }
+        of_run: dict[str, float | None] = {score["criterion"]: score["adjusted_mean"] for score in scored}
         of_run |= sessions.get(row["trajectory_id"], {})
         of_run[SUCCESS] = row["success"]
         of_run |= cases.get(row["trajectory_id"], {})
         participants.add(header.agents)
         of_run[COST] = _above_zero(None if header.usage is None else header.usage.cost_usd)
         of_run[LATENCY] = _above_zero(row["duration_s"])
-        of_run |= {f"{FINDING}{kind}": row["trajectory_id"] in runs for kind, runs in findings.items()}
+        of_run |= {f"{FINDING}{kind}": row["trajectory_id"] in having for kind, having in findings.items()}
         for metric, value in of_run.items():
             if value is not None:
                 metrics[metric] = None
@@ -226,12 +230,17 @@ def _above_zero(value: float | None) -> float | None:
 
 def read_metrics(drop: str, stored: Stored) -> DropMetrics:
     """The metrics of a drop from its `task_metrics`."""
+    return replace(without_tasks(drop, stored), **metrics_in(stored.rows()))
+
+
+def metrics_in(rows: Iterable[Row]) -> dict[str, Any]:
+    """What rows of `task_metrics` say: the fields `trials`, `tasks` and `metrics` of `DropMetrics`."""
     tasks: dict[str, str] = {}
     runs: dict[str, int] = {}
     metrics: dict[str, dict[str, TaskValue]] = {}
     ids: dict[str, str] = {}
     known: dict[TaskValue, TaskValue] = {}  # most are 0 or 1
-    for row in stored.rows():
+    for row in rows:
         task = ids.setdefault(row["task_id"], row["task_id"])
         runs[task] = row["n_trials"]
         tasks[task] = row["task_digest"]
@@ -241,7 +250,7 @@ def read_metrics(drop: str, stored: Stored) -> DropMetrics:
             worst = row["value"] if row["worst"] is None else row["worst"]
             value = TaskValue(row["value"], row["best"], worst, row["n_known"])
             values[task] = known.setdefault(value, value)
-    return replace(without_tasks(drop, stored), trials=runs, tasks=tasks, metrics=metrics)
+    return {"trials": runs, "tasks": tasks, "metrics": metrics}
 
 
 def without_tasks(drop: str, stored: Stored) -> DropMetrics:

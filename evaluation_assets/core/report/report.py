@@ -309,8 +309,7 @@ class DropReport(Frozen):
     `damaged_tables` are files of other drops of the suite that could not be read; the history excludes these drops.
     `previous_drop` is the drop of the suite whose runs were made before. `participants` are agent, version and model
     according to the trajectories, where all of them agree. `agent_use` is `None` in reports of earlier versions.
-    `broken_tools` are those of which every call failed, in several runs.
-    `not_compared` says why the gate used none of the baselines that have tasks of the drop.
+    `not_compared` says why no baseline with tasks of the drop was used. Every call of `broken_tools` failed.
     """
 
     drop: str

@@ -1,0 +1,67 @@
+"""The runs of one agent version of a drop that has several, as a drop: `DROP@VERSION`."""
+
+from dataclasses import replace
+
+from evaluation_assets.core.gating.participants import Participants, version_of
+from evaluation_assets.core.gating.task_metrics import (
+    DropMetrics,
+    case_metrics,
+    metric_rows,
+    metrics_in,
+    without_tasks,
+)
+from evaluation_assets.core.intake.facts import MetricsFacts
+from evaluation_assets.core.scoring.analysed_sessions import session_metrics
+from evaluation_assets.core.sections.findings.summary import findings_by_kind
+from evaluation_assets.core.system.installation import Installation
+from evaluation_assets.core.text.counted import first_of
+from evaluation_assets.core.text.user_error import UserError
+from evaluation_assets.core.traces.trajectories.trajectory_rows import header_of
+
+_AT = "@"
+
+
+class UnknownVersion(UserError, LookupError):
+    """A drop has no runs of a version; the message names those that it has."""
+
+
+def drop_and_version(home: Installation, name: str) -> tuple[str, str | None]:
+    """The drop and the version that a name means; a drop with such a name goes before."""
+    drop, at, version = name.rpartition(_AT)
+    return (name, None) if not at or home.table(name, "task_metrics").exists else (drop, version)
+
+
+def names_of_versions(home: Installation, drop: str) -> list[str]:
+    """The names of the versions of a drop that has several, as in `runs@2.0`."""
+    return [f"{drop}{_AT}{version}" for version in MetricsFacts.of(home.table(drop, "task_metrics")).versions]
+
+
+def metrics_of_version(home: Installation, drop: str, version: str) -> DropMetrics:
+    """The metrics of the runs of a version. Scores are left out if a judge is kept out of them.
+
+    Raises:
+        UnknownVersion: the drop does not have several versions, or not this one.
+    """
+    stored = home.table(drop, "task_metrics")
+    known = MetricsFacts.of(stored).versions
+    if version not in known:
+        raise UnknownVersion(f"{drop} has no version {version!r}; versions: {first_of(known, 10) or 'not several'}")
+    trajectories = home.table(drop, "preprocessed_trajectories")
+    runs = {
+        row["trajectory_id"]
+        for row in trajectories.rows(["trajectory_id", "trajectory"])
+        if version_of(header_of(row).agents) == version
+    }
+    whole = without_tasks(drop, stored)
+    rows = metric_rows(
+        drop,
+        trajectories,
+        () if whole.kept_out else home.table(drop, "trajectory_scores").rows(),
+        case_metrics(home.table(drop, "tool_use_results")),
+        {} if whole.kept_out else session_metrics(home.table(drop, "session_analyses")),
+        Participants(),
+        findings_by_kind(home.table(drop, "findings")),
+        runs,
+    )
+    disputed = [run for run in whole.disputed if run[0] in runs]
+    return replace(whole, drop=f"{drop}{_AT}{version}", agent_version=version, disputed=disputed, **metrics_in(rows))
