@@ -3,7 +3,7 @@
 import os
 import shutil
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Sized
 from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import islice
@@ -37,13 +37,18 @@ _MANY = 3
 """Drops from which on a folder looks like one drop, if these, of those in its order, have one run each."""
 
 
+_BRIEF = 10
+"""Drops, from more of which on only what went wrong in each is printed."""
+
+
 @dataclass(slots=True)
 class Evaluation:
-    """The drops to evaluate, those that have changed, and the exit status so far."""
+    """The drops to evaluate, those that have changed, and the exit status so far. With many, little is said of each."""
 
     asked: RequestedEvaluation
     last: LastOutcomes | None
     status: int = 0
+    is_brief: bool = False
     contents: dict[Drop, str] = field(default_factory=dict)
     _before: dict[str, bytes | None] = field(default_factory=dict)
     _reported: list[str] = field(default_factory=list)
@@ -96,11 +101,20 @@ class Evaluation:
 
     def _print(self, outcome: RunOutcome, lines: Iterable[Line]) -> None:
         self.status = max(self.status, EXIT_STATUS[outcome.status])
-        print_lines(lines)
+        print_lines(line for line in lines if not (self.is_brief and _is_left_out(line)))
         if report_files(self.asked.home.reports(outcome.drop.key), outcome.drop.key).html.exists():
             self._reported.append(outcome.drop.key)
         if self.asked.output is not None:
             _copy_files(self.asked.home, outcome.drop, self.asked.output)
+
+
+def _are_many(asked: RequestedEvaluation, drops: Sized) -> bool:
+    return len(drops) > _BRIEF and not asked.verbose
+
+
+def _is_left_out(line: Line) -> bool:
+    """Whether a line is not printed of one drop among many."""
+    return line.label in ("cost", "report") or (line.label == "gate" and line.text.startswith("no baseline; "))
 
 
 def _lines(
@@ -122,15 +136,19 @@ def prepared(asked: RequestedEvaluation) -> Evaluation:
     _check_judges(asked)
     prepare(asked.home)
     if last is not None and (outcomes := _unchanged(asked, last)):
+        evaluation.is_brief = _are_many(asked, outcomes)
         for outcome in outcomes:
             evaluation.tell(outcome)
     elif asked.all_drops:
-        evaluation.add(_stale(asked, last))
+        stale = _stale(asked, last)
+        evaluation.is_brief = _are_many(asked, stale)
+        evaluation.add(stale)
     else:
         _check(asked, _evaluated_before(asked) if asked.judges else None)
         drops, left_out = _taken_in(asked)
         _check_unchanged(asked, drops)
         evaluation.status = 2 * left_out
+        evaluation.is_brief = _are_many(asked, drops)
         evaluation.add(drops)
         _warn_of_single_runs(asked, evaluation.drops)
         _warn_of_no_suite(asked, drops)

@@ -159,6 +159,18 @@ def test_the_terminal_names_the_tools_with_the_most_failed_calls(tmp_path: Path)
     assert told(made[8]) == told() == ""
 
 
+def test_of_many_drops_only_what_went_wrong_is_told(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    for number in range(11):
+        (tmp_path / "in" / f"d{number}.jsonl").write_bytes(lines(good("a"), good("b")))
+    for again in (False, True):
+        done = command("evaluate", tmp_path / "in", home=tmp_path / "home")
+        assert done.stdout.count("\n  outcome ") == done.stdout.count("\n  findings ") == 11
+        assert done.stdout.count("unchanged") == 11 * again
+        assert not any(f"\n  {label} " in done.stdout for label in ("cost", "gate", "report"))
+    assert command("evaluate", tmp_path / "in", "--verbose", home=tmp_path / "home").stdout.count("\n  report ") == 11
+
+
 def test_a_folder_of_files_with_one_run_each_is_told_of_one_drop(tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     for number in range(3):
