@@ -18,7 +18,7 @@ from evaluation_assets.core.sections.findings.kinds import kinds
 from evaluation_assets.core.system.by_key import by_key
 from evaluation_assets.core.traces.trajectories.identity import digest
 
-GROUPING_VERSION = "10"
+GROUPING_VERSION = "11"
 
 UNEXPLAINED = "unexplained_failure"
 """Kind of a run that failed without any finding."""
@@ -45,6 +45,12 @@ _WORD = re.compile(r"[^\W\d_]{2}")
 _VARYING = re.compile(r"\{.*(?:\}|…)|\[[^\[\]]*(?:\]|…)|\"(?:[^\"\\]|\\.)*(?:\"|$)|\S*\d\S*|'[^']*'|`[^`]*`", re.DOTALL)
 """What differs between instances of one message: arguments, quoted values that may be cut off, numbers, IDs, paths
 with digits."""
+
+_REPORTED = re.compile(
+    r'\s*\{.*?"(?:error(?:_?message)?|message|detail|reason)"\s*:\s*"(?P<said>(?:[^"\\]|\\.)+)',
+    re.IGNORECASE | re.DOTALL,
+)
+"""An object with an error in a field, which may be cut off."""
 
 _WORDED = (
     (re.compile(r"(?: with #?)?,? (?:was not (?:made|expected)|is one more than expected|while an expected .*)$"), ""),
@@ -181,9 +187,12 @@ def _tool(each: Occurrence) -> str | None:
 def pattern_of(evidence: str, kind: str | None = None) -> str:
     """The words of a message that its instances share: without values that vary, the first twelve, in lower case.
 
+    Of an object that reports an error, they are the words of the error.
     What an issue of a case says beside tool, parameter and values is left out, if the kind of the finding is known.
     """
-    pattern = " ".join(_VARYING.sub("#", evidence).lower().split())
+    reported = _REPORTED.match(evidence)
+    said = evidence if reported is None else reported["said"].replace('\\"', '"')
+    pattern = " ".join(_VARYING.sub("#", said).lower().split())
     for worded, kept in _WORDED if kind in _OF_CASES else ():
         pattern = worded.sub(kept, pattern)
     return " ".join(pattern.split()[:_WORDS])

@@ -136,6 +136,8 @@ def test_what_follows_from_another_finding_is_in_its_group() -> None:
         ("failing_tests", "1 of 1 test that passed before fails: test_a", "tests that passed before"),
         ("failing_tests", "2 of 3 tests that passed before fail: test_a, test_b", "tests that passed before"),
         ("ignored_error", "TypeError: expected str, got int", "typeerror: expected str, got int"),
+        ("ignored_error", '{"error": "503 Unavailable: payments backend"}', "# unavailable: payments backend"),
+        ("ignored_error", '{"code": 7, "error": {"message": "No seats on \\"W1\\" for', "no seats on # for"),
     ],
 )
 def test_an_issue_of_a_case_is_told_apart_by_tool_and_parameter(kind: str, evidence: str, words: str) -> None:
