@@ -258,5 +258,9 @@ def test_two_versions_in_one_drop_are_compared(tmp_path: Path) -> None:
     assert "two of its versions: both@1.0, both@2.0" in command("compare", "both", "both", home=home).stderr
     assert "both has no version '3'; versions: 1.0, 2.0" in command("compare", "both", "both@3", home=home).stderr
     assert "whole drops" in command("compare", "both@1.0", "both@2.0", "--pairwise", home=home).stderr
+    (tmp_path / "v@3.jsonl").write_bytes(b"".join(told("pkg@3", task, success=True) for task in range(40)))
+    assert command("evaluate", tmp_path / "v@3.jsonl", "--quiet", home=home).returncode == 0
+    assert command("compare", "v@3@pkg@3", "both@2.0", home=home).stdout.startswith("both@2.0 against v@3: FAIL")
+    assert "versions: pkg@3" in command("compare", "v@3@9", "both", home=home).stderr
     whole = command("compare", "both", "both@2.0", "--format", "json", home=home)
     assert json.loads(whole.stdout)["metrics"][0]["baseline"] == 0.875

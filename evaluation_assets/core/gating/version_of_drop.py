@@ -8,6 +8,7 @@ from evaluation_assets.core.gating.task_metrics import (
     case_metrics,
     metric_rows,
     metrics_in,
+    read_metrics,
     without_tasks,
 )
 from evaluation_assets.core.intake.facts import MetricsFacts
@@ -26,9 +27,13 @@ class UnknownVersion(UserError, LookupError):
 
 
 def drop_and_version(home: Installation, name: str) -> tuple[str, str | None]:
-    """The drop and the version that a name means; a drop with such a name goes before."""
-    drop, at, version = name.rpartition(_AT)
-    return (name, None) if not at or home.table(name, "task_metrics").exists else (drop, version)
+    """The drop and the version that a name means: the evaluated drop with the longest name that it begins with."""
+    if _AT not in name or home.table(name, "task_metrics").exists:
+        return name, None
+    ends = [end for end, character in enumerate(name) if character == _AT]
+    known = (end for end in reversed(ends) if end and home.table(name[:end], "task_metrics").exists)
+    end = next(known, ends[-1])
+    return name[:end], name[end + 1 :]
 
 
 def names_of_versions(home: Installation, drop: str) -> list[str]:
@@ -40,19 +45,22 @@ def metrics_of_version(home: Installation, drop: str, version: str) -> DropMetri
     """The metrics of the runs of a version. Scores are left out if a judge is kept out of them.
 
     Raises:
-        UnknownVersion: the drop does not have several versions, or not this one.
+        UnknownVersion: the drop does not have this version.
     """
     stored = home.table(drop, "task_metrics")
+    whole = without_tasks(drop, stored)
     known = MetricsFacts.of(stored).versions
+    if not known and version == whole.agent_version:
+        return read_metrics(drop, stored)
     if version not in known:
-        raise UnknownVersion(f"{drop} has no version {version!r}; versions: {first_of(known, 10) or 'not several'}")
+        of_drop = first_of([*known, *filter(None, [whole.agent_version])], 10) or "none is known"
+        raise UnknownVersion(f"{drop} has no version {version!r}; versions: {of_drop}")
     trajectories = home.table(drop, "preprocessed_trajectories")
     runs = {
         row["trajectory_id"]
         for row in trajectories.rows(["trajectory_id", "trajectory"])
         if version_of(header_of(row).agents) == version
     }
-    whole = without_tasks(drop, stored)
     rows = metric_rows(
         drop,
         trajectories,
