@@ -80,6 +80,43 @@ def test_flat_runs_are_traces_whatever_their_order(tmp_path: Path) -> None:
     assert {run.text for run in runs} == {whole[0].text}
 
 
+def flat_runs(number: int, *, with_tools: bool = True) -> list[dict[str, Any]]:
+    """The runs of a trace as LangSmith exports them; its root and the last model run repeat the messages before."""
+    root = f"r-{number}"
+    call = {"id": f"c-{number}", "type": "function", "function": {"name": "nests", "arguments": "{}"}}
+    asked, made = {"role": "user", "content": "How many?"}, {"role": "assistant", "content": None, "tool_calls": [call]}
+    result = {"role": "tool", "tool_call_id": f"c-{number}", "content": "4"}
+    said = {"role": "assistant", "content": "Four."}
+    all_messages = {"messages": [asked, made, result, said]}
+    below = [
+        {"run_type": "llm", "inputs": {"messages": [asked]}, "outputs": {"choices": [{"message": made}]}},
+        {"run_type": "tool", "name": "nests", "inputs": {}, "outputs": {"output": "4"}},
+        {
+            "run_type": "llm",
+            "inputs": {"messages": [asked, made, result]},
+            "outputs": {"choices": [{"message": said}]},
+        },
+    ][: None if with_tools else 1]
+    begun = {"id": root, "trace_id": root, "start_time": "2026-03-01T10:00:00", "inputs": {"messages": [asked]}}
+    return [{**begun, "run_type": "chain", "name": "birds", "outputs": all_messages}] + [
+        {"id": f"{root}-{place}", "trace_id": root, "parent_run_id": root, **run}
+        | {"start_time": f"2026-03-01T10:00:0{place + 1}"}
+        for place, run in enumerate(below)
+    ]
+
+
+def test_results_that_the_runs_of_a_trace_repeat_are_counted_once(tmp_path: Path) -> None:
+    path = written(tmp_path, *(run for number in range(9) for run in flat_runs(number)))
+    summary = summary_of(path)
+    assert (summary.trajectories, summary.results, summary.results_in_source) == (9, 9, 9)
+    assert summary.trust == "complete"
+
+
+def test_a_result_that_no_run_of_a_tool_has_is_missed(tmp_path: Path) -> None:
+    path = written(tmp_path, *(run for number in range(9) for run in flat_runs(number, with_tools=number != 3)))
+    assert summary_of(path).sentence.startswith("doubtful: 1 result in the source could not be read")
+
+
 def test_a_tool_that_failed_says_why() -> None:
     run = next(run for run in trajectories(DROP) if run.id == "f1")
     assert [step.result.error for step in run.calls if step.result] == ["TimeoutError: no answer"]
