@@ -97,7 +97,7 @@ TOOL_USE_RESULTS = Table(
         Column(
             "cost_usd",
             FLOAT,
-            "Cost of the run in US dollars, as recorded, for spans else at list prices.",
+            "Cost of the run in US dollars, as recorded, else at list prices.",
         ),
         Column(
             "calls",

@@ -125,8 +125,7 @@ class RecordWatch:
         self._images = images
         self._on_record = on_record
         self._set_aside = set_aside
-        self._handed = 0
-        self._counted = 0
+        self._counted: dict[tuple[str, str], bytearray] = {}
         self._last: Record | None = None
         self.repeated: set[tuple[str, str, int]] = set()
         self._broken: dict[tuple[str, int, bytes], Rejection] = {}
@@ -147,9 +146,7 @@ class RecordWatch:
                 if self._images is not None:
                     set_images_aside(item.data, item.raw, self._images)
                 self._last = item
-                self._handed += 1
-                if self._handed > self._counted:  # a reader that starts again is handed the same records again
-                    self._counted = self._handed
+                if self._is_new(item):
                     self._on_record(item)
                 if self._set_aside(item):
                     continue
@@ -164,8 +161,17 @@ class RecordWatch:
         if last is None or (key := (last.source, last.line, last.raw)) in self._broken:
             return False
         self._last, self._broken[key] = None, last.rejected(problem)
-        self._handed = 0
         return True
+
+    def _is_new(self, record: Record) -> bool:
+        """Whether a record was not passed on before: readers look through files first, and start again after a failure.
+
+        A byte for each record, since files may have millions.
+        """
+        counted = self._counted.setdefault((record.source, record.within), bytearray())
+        counted.extend(bytes(max(0, record.line + 1 - len(counted))))
+        is_new, counted[record.line] = not counted[record.line], 1
+        return is_new
 
 
 @dataclass(frozen=True, slots=True)

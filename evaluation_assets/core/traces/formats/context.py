@@ -1,5 +1,6 @@
 """Metadata of a run beside the conversation: task, outcome, origin."""
 
+import re
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -11,6 +12,7 @@ from evaluation_assets.core.traces.formats.endings import (
     is_truncation,
     verdict_in,
 )
+from evaluation_assets.core.traces.formats.outcome_words import outcome_of
 from evaluation_assets.core.traces.formats.repeated_records import TRIALS
 from evaluation_assets.core.traces.formats.times import moment
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields
@@ -46,7 +48,7 @@ _COUNTED = ("correct", "passed", "pass", "utility", "resolved", "solved", "succe
 _MEASURED_OUTCOME = tuple(name for name in _OUTCOME if name not in _COUNTED)
 """Objects with the outcome among other figures, where some names are those of counts."""
 _ABOUT = ("metadata", "meta")
-"""Objects that are kept as they are, and may have the outcome, too."""
+"""Objects that are kept as they are, and may have the task, the trial and the outcome, too."""
 _AGENT, _VERSION = in_both_cases("agent", "agent_name"), in_both_cases("agent_version")
 _MODEL = ("llm_model", "model", "model_name")
 _MODELS = in_both_cases(
@@ -116,19 +118,14 @@ NOTHING_KNOWN = Context()
 def context_of(fields: Fields) -> Context:
     """Read the run context from the fields of a record, under the keys of any supported source."""
     disputed_before = fields.stated.disputed_outcomes  # in other runs of the record
+    about = [Fields(object_in(fields.peek(name))) for name in _ABOUT]
     labels = fields.short(*_LABELS)
     success = fields.outcome(*_OUTCOME, also=success_of(_reward(labels)))
     if success is None:
         graded = (fields.object(name) for name in _GRADES if fields.is_object(name))
         verdicts = (grade.outcome(*_OUTCOME, also=verdict_in(grade)) for grade in graded)
         measured = (_measured(fields.object(name)) for name in _MEASURED if fields.is_object(name))
-        about = (_measured(Fields(object_in(fields.peek(name)))) for name in _ABOUT)
-        success = next((found for found in (*verdicts, *measured, *about) if found is not None), None)
-    query, source = fields.recorded_id("query_index"), fields.name("data_source")
-    task_id = fields.recorded_id(*TASK_IDS) or (
-        type(query)(":".join(part for part in (source, query) if part)) if query else None
-    )
-    trial = fields.whole(*TRIALS) or 0
+        success = next((found for found in (*verdicts, *measured, *map(_measured, about)) if found is not None), None)
     durations = map(_duration, (fields, *(Fields(object_in(fields.peek(name))) for name in _MEASURED)))
     extra = fields.short(*_SOURCE)
     agent, version = agent_of(fields)
@@ -138,8 +135,8 @@ def context_of(fields: Fields) -> Context:
     return Context(
         id=fields.name("id", "uuid", "custom_id"),  # a `run_id` may be that of an experiment
         task=fields.text(*_TASK),
-        task_id=task_id,
-        trial=max(trial, 0),
+        task_id=_task_in(fields) or next(filter(None, map(_task_in, about)), None),
+        trial=max(next((trial for each in (fields, *about) if (trial := each.whole(*TRIALS)) is not None), 0), 0),
         agent=agent or _setting(extra, *_AGENT),
         agent_version=version or _setting(extra, *_VERSION),
         model=fields.text(*_MODELS) or _setting({**extra, "config": fields.peek("config")}, *_MODEL),
@@ -174,6 +171,13 @@ def merged(context: Context, *others: Context) -> Context:
     return context
 
 
+def scored_outcome(name: str, *values: Any) -> dict[str, bool]:
+    """The outcome that a score of a run states, by the name of records for it: `Task success` of 1 states one."""
+    key = re.sub(r"\W+", "_", name).lower()
+    outcome = next((said for value in values if (said := outcome_of(value)) is not None), None)
+    return {key: outcome} if key in OUTCOMES and outcome is not None else {}
+
+
 def success_of(reward: Any) -> bool | None:
     """Map a reward of 1 to success and 0 to failure; `None` for other scales."""
     return bool(reward) if isinstance(reward, int | float) and reward in (0, 1) else None
@@ -182,6 +186,13 @@ def success_of(reward: Any) -> bool | None:
 def ended_by(reason: str | None) -> Context:
     """What the stop reason of the last answer says about the run."""
     return Context(cut_off=is_limit(reason), truncated=is_truncation(reason), refused=is_refusal(reason))
+
+
+def _task_in(fields: Fields) -> str | None:
+    """The ID of the task."""
+    query, source = fields.recorded_id("query_index"), fields.name("data_source")
+    asked = type(query)(":".join(part for part in (source, query) if part)) if query else None
+    return fields.recorded_id(*TASK_IDS) or asked
 
 
 def reference(value: Any) -> str | None:

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter, deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -249,23 +249,44 @@ _UNIQUE = 16
 
 
 @dataclass(slots=True)
-class ImportReport:
-    """Counts while a drop is read, and gives the summary afterwards.
+class _Counted:
+    """Counts the calls in the source, or their results, a conversation at a time.
 
-    Calls in the source are counted a conversation at a time: a call that stands in two records of one conversation,
-    or in two that follow each other, counts once. Conversations of a log go on in turn: calls with an ID that no other
-    call has are remembered for longer.
+    One that stands in two records of a conversation, or of two that follow each other, counts once. Conversations of a
+    log go on in turn: calls with an ID that no other call has are remembered for longer.
     """
+
+    times: int = 0
+    _now: set[str] = field(default_factory=set)
+    _before: set[str] = field(default_factory=set)
+    _named: deque[set[str]] = field(default_factory=lambda: deque(maxlen=2 * IN_TURN))
+
+    def add(self, calls: Set[str]) -> None:
+        """Count those that were not counted before."""
+        fresh = calls - self._now - self._before
+        self.times += sum(not any(call in named for named in self._named) for call in fresh)
+        self._now |= calls
+
+    def known(self, calls: Set[str]) -> int:
+        """How many of these were counted lately."""
+        return len(calls & (self._now | self._before))
+
+    def conversation_ended(self) -> None:
+        """Begin with the next conversation."""
+        self._named.append({call for call in self._before if len(call) >= _UNIQUE and "\0" not in call})
+        self._before, self._now = self._now, set()
+
+
+@dataclass(slots=True)
+class ImportReport:
+    """Counts while a drop is read, and gives the summary afterwards."""
 
     unmapped: UnmappedFields = field(default_factory=UnmappedFields)
     formats: Counter[str] = field(default_factory=Counter)
     _counts: Counter[str] = field(default_factory=Counter)
     _tokens: list[tuple[int | None, int | None, float | None, bool]] = field(default_factory=list)
-    _calls_now: set[str] = field(default_factory=set)
-    _calls_before: set[str] = field(default_factory=set)
-    _named_calls: deque[set[str]] = field(default_factory=lambda: deque(maxlen=2 * IN_TURN))
-    _results_now: set[str] = field(default_factory=set)
-    _results_before: set[str] = field(default_factory=set)
+    _calls: _Counted = field(default_factory=_Counted)
+    _results: _Counted = field(default_factory=_Counted)
     _tool_spans: set[str] = field(default_factory=set)
     _beginnings: Beginnings = field(default_factory=Beginnings)
     _counted_as: dict[str, list[str]] = field(default_factory=dict)
@@ -296,13 +317,14 @@ class ImportReport:
         def noted(problem: Problem) -> int:
             return sum(count for (kind, _), count in notes.items() if kind == problem)
 
-        counts = {name: self._counts[name] for name in self._counts if name != "marks"}
+        counts = dict(self._counts)
         if not self._counts["calls"] and any(map(_tells_of_calls, self.unmapped.counts)):
             counts["calls_as_text"] = self._counts["trajectories"]
         inputs, outputs, costs, priced = zip(*self._tokens, strict=True) if self._tokens else ((), (), (), ())
         return ImportSummary(
             **counts,
-            calls_in_source=max(self._counts["marks"], len(self._tool_spans) - noted("twin_call")),
+            calls_in_source=max(self._calls.times, len(self._tool_spans) - noted("twin_call")),
+            results_in_source=self._results.times,
             unknown_parts={what: count for (kind, what), count in notes.items() if kind == "unknown_part"},
             guessed_speakers=tuple(sorted(what for kind, what in notes if kind == "guessed_speaker")),
             spans_without_content=noted("no_content"),
@@ -336,11 +358,8 @@ class ImportReport:
         stated = [data, data.get("metadata")] if isinstance(data, dict) else []
         self._names_trial = any(isinstance(fields, dict) and not fields.keys().isdisjoint(TRIALS) for fields in stated)
         census = census_of(data)
-        fresh = census.calls - self._calls_now - self._calls_before
-        self._counts["marks"] += sum(not any(call in named for named in self._named_calls) for call in fresh)
-        self._calls_now |= census.calls
-        self._counts["results_in_source"] += len(census.results - self._results_now - self._results_before)
-        self._results_now |= census.results
+        self._calls.add(census.calls)
+        self._results.add(census.results)
         self._tool_spans |= census.tool_spans
 
     def _rejected(self, rejection: Rejection) -> None:
@@ -350,13 +369,12 @@ class ImportReport:
         except orjson.JSONDecodeError:
             return
         census = census_of(data)
-        self._counts["rejected_calls"] += len(census.calls & (self._calls_now | self._calls_before))
-        self._counts["rejected_results"] += len(census.results & (self._results_now | self._results_before))
+        self._counts["rejected_calls"] += self._calls.known(census.calls)
+        self._counts["rejected_results"] += self._results.known(census.results)
 
     def _add(self, trajectory: Trajectory) -> None:
-        self._named_calls.append({call for call in self._calls_before if len(call) >= _UNIQUE and "\0" not in call})
-        self._calls_before, self._calls_now = self._calls_now, set()
-        self._results_before, self._results_now = self._results_now, set()
+        self._calls.conversation_ended()
+        self._results.conversation_ended()
         counts = _counts_of(trajectory)
         self.formats[trajectory.format] += 1
         if TWO_OUTCOMES in trajectory.flags and trajectory.success is not None:

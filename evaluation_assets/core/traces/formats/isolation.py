@@ -17,6 +17,7 @@ from evaluation_assets.core.traces.formats.base import (
 )
 from evaluation_assets.core.traces.formats.files.records import read_records
 from evaluation_assets.core.traces.formats.files.samples import own_files
+from evaluation_assets.core.traces.formats.list_prices import at_list_price_of_model
 from evaluation_assets.core.traces.trajectories.model import Trajectory, to_json
 
 _DEEPEST = 150
@@ -64,12 +65,17 @@ def each_own_record(
 
 
 def usable(
-    record: Record, trajectory_of: Callable[[Record], Trajectory], *, is_whole: bool = False
+    record: Record, trajectory_of: Callable[[Record], Trajectory], *, is_whole: bool = False, goes_on: bool = False
 ) -> Trajectory | Rejection:
-    """The trajectory of a record, or its rejection. `is_whole`: this record is all of the run."""
+    """The trajectory of a record, or its rejection.
+
+    `is_whole`: this record is all of the run; `goes_on`: more records are of it.
+    """
 
     def stored(record: Record) -> Trajectory:
         trajectory = trajectory_of(record)
+        if not goes_on:
+            trajectory = at_list_price_of_model(trajectory, record.data)
         _check_can_be_stored(trajectory)
         return replace(trajectory, source=record.place(is_whole=is_whole))
 

@@ -6,14 +6,13 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from evaluation_assets.core.traces.formats.list_prices import is_same_model
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Trajectory
 
 _TRIAL = re.compile(
     r"(trial|run|attempt|seed|sample|epoch|rep|repeat|iter|iteration|rollout|try)?[-_ .#]?(\d{1,4})", re.I
 )
 """A folder or file of one trial; without a word, it is in the folder of the task."""
-_VERSION = re.compile(r"[-@:](?:\d{4}.*|latest)")
-"""What some name a model with, and others leave out."""
 _BY_ID, _BY_FILE, _BY_FOLDER = range(3)
 """How a run is known to be of a task, the surest first."""
 
@@ -167,11 +166,5 @@ def _of_model(runs: Sequence[Run], model: str) -> list[Run]:
     """The runs of a model, by their path or as they state it; else those that state none."""
     short = model.rpartition("/")[2]
     exact = [run for run in runs if model in run.models or not {model, short}.isdisjoint(run.folders)]
-    alike = [run for run in runs if any(_is_same(each, model) for each in run.models)]
+    alike = [run for run in runs if any(is_same_model(each, model) for each in run.models)]
     return exact or alike or [run for run in runs if not run.models]
-
-
-def _is_same(one: str, other: str) -> bool:
-    """Whether two names are of one model, with or without its provider and version."""
-    short, long = sorted((one.rpartition("/")[2], other.rpartition("/")[2]), key=len)
-    return long.startswith(short) and (len(long) == len(short) or _VERSION.fullmatch(long[len(short) :]) is not None)

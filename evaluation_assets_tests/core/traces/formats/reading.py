@@ -1,5 +1,6 @@
 """Reading of drops in tests: the fixtures of a format, files made on the spot, and what has to hold for all of them."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from evaluation_assets.core.traces.formats.base import DropFile, Rejection
 from evaluation_assets.core.traces.formats.registry import read_trajectories
 from evaluation_assets.core.traces.formats.rejection_rows import unreadable_row
 from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
-from evaluation_assets.core.traces.trajectories.model import Span, Step, Trajectory, from_json, to_json
+from evaluation_assets.core.traces.trajectories.model import Span, Step, Trajectory, Usage, from_json, to_json
 from evaluation_assets.core.traces.trajectories.trajectory_rows import trajectory_row
 
 FIXTURES = Path(__file__).parents[3] / "fixtures" / "formats"
@@ -67,6 +68,11 @@ def calls_of(run: Trajectory) -> list[tuple[str, Any, str | None]]:
         for step in run.calls
         if step.call
     ]
+
+
+def recorded_usage(run: Trajectory) -> Usage | None:
+    """The usage of a run as its source records it: without list prices, which change."""
+    return run.usage and replace(run.usage, cost_usd=run.usage.recorded_cost_usd, is_list_price=False)
 
 
 def check(item: Trajectory | Rejection) -> None:

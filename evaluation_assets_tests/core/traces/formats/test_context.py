@@ -47,6 +47,20 @@ def test_names_of_fields_in_camel_case_are_read_as_those_in_snake_case() -> None
 
 
 @pytest.mark.parametrize(
+    ("own", "read"),
+    [({}, ("pier-2", 3)), ({"trial": 0}, ("pier-2", 0)), ({"instance_id": "quay-4", "trial": 1}, ("quay-4", 1))],
+)
+@pytest.mark.parametrize("about", ["metadata", "meta"])
+def test_task_and_trial_are_those_of_the_record_else_of_its_metadata(
+    own: dict[str, Any], read: tuple[str, int], about: str
+) -> None:
+    run = {name: value for name, value in _RUN.items() if name not in ("task_id", "trial")}
+    run |= {about: {"task_id": "pier-2", "trial": 3}, **own}
+    (found,) = trajectories(saved(json.dumps(run).encode()))
+    assert (found.task_id, found.trial) == read
+
+
+@pytest.mark.parametrize(
     "named", [{"golden_answers": ["Moored", "Moored at 4"]}, {"reward_model": {"ground_truth": "Moored\nMoored at 4"}}]
 )
 def test_the_right_answers_of_data_sets_are_the_reference(named: dict[str, Any]) -> None:

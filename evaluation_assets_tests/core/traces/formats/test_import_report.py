@@ -1,6 +1,7 @@
 """The import report says so when a reading loses calls, doubles them, or does not understand a part of a message."""
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -17,7 +18,7 @@ from evaluation_assets.core.traces.formats.context import Context
 from evaluation_assets.core.traces.formats.conversation import Conversation, trajectory_from
 from evaluation_assets.core.traces.formats.import_report import ImportReport, ImportSummary
 from evaluation_assets.core.traces.formats.isolation import each_record
-from evaluation_assets.core.traces.formats.registry import FORMATS, format_of
+from evaluation_assets.core.traces.formats.registry import FORMATS, format_of, read_by
 from evaluation_assets.core.traces.formats.stated import Difference
 from evaluation_assets.core.traces.formats.transcript import Call, Said
 from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
@@ -156,6 +157,18 @@ def test_the_count_of_calls_is_a_lower_bound_in_every_format(name: str) -> None:
     found = summary_of(FIXTURES / name)
     assert found.calls_in_source - found.rejected_calls <= found.calls
     assert found.repeated_calls == 0
+
+
+@pytest.mark.parametrize("name", [folder.name for folder in sorted(FIXTURES.iterdir())])
+def test_a_record_is_counted_once_however_often_its_reader_looks_at_it(name: str) -> None:
+    seen: Counter[tuple[str, str, int]] = Counter()
+    files = files_of(FIXTURES / name)
+
+    def note(record: Record) -> None:
+        seen[record.source, record.within, record.line] += 1
+
+    list(read_by(format_of(files), files, UnmappedFields(), note))
+    assert set(seen.values()) <= {1}
 
 
 @given(

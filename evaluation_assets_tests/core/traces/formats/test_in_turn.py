@@ -78,3 +78,18 @@ def test_calls_of_many_conversations_in_turn_are_counted_once(tmp_path: Path) ->
     (tmp_path / "log.jsonl").write_bytes(b"\n".join(map(orjson.dumps, requests)))
     summary = summary_of(tmp_path)
     assert (summary.trajectories, summary.calls, summary.calls_in_source, summary.trust) == (100, 100, 100, "complete")
+
+
+def test_results_that_later_requests_repeat_are_counted_once(tmp_path: Path) -> None:
+    placed: list[tuple[int, dict[str, Any]]] = []
+    for trial in range(100):
+        first, last = openai_log("Da Nang", trial)
+        answer, asked = last["response"]["choices"][0]["message"], {"role": "user", "content": "And tomorrow?"}
+        more = {"request": {"model": "m", "messages": [*last["request"]["messages"], answer, asked]}}
+        said = {"choices": [{"message": {"role": "assistant", "content": "Warmer."}}]}
+        placed += [(trial, first), (trial + 15, last), (trial + 30, {**more, "response": said})]
+    log = [request for _, request in sorted(placed, key=lambda one: one[0])]
+    (tmp_path / "log.jsonl").write_bytes(b"\n".join(map(orjson.dumps, log)))
+    summary = summary_of(tmp_path)
+    assert (summary.trajectories, summary.results, summary.results_in_source) == (100, 100, 100)
+    assert summary.trust == "complete"

@@ -127,7 +127,11 @@ class _Reading:
         if parent is not None and place_of(unit) not in self._inside:
             self._unmapped.note("orphan_session", parent)
         self._seen.add(place_of(unit))
-        yield usable(unit[0], lambda _: self._session(unit, 0, left_out).trajectory(self._format.name, self._unmapped))
+        yield usable(
+            unit[0],
+            lambda _: self._session(unit, 0, left_out).trajectory(self._format.name, self._unmapped),
+            goes_on=True,
+        )
         yield from left_out
 
     def _session(self, unit: Unit, depth: int, left_out: list[Rejection]) -> CodingSession:

@@ -111,7 +111,11 @@ def each_session(
 ) -> Iterator[Trajectory | Rejection]:
     """Yield one trajectory or rejection per session."""
     for unit in units:
-        yield unit if isinstance(unit, Rejection) else usable(unit[0], lambda _, unit=unit: trajectory_of(unit))
+        yield (
+            unit
+            if isinstance(unit, Rejection)
+            else usable(unit[0], lambda _, unit=unit: trajectory_of(unit), goes_on=True)
+        )
 
 
 def add_message(session: CodingSession, role: str | None, message: Fields) -> None:

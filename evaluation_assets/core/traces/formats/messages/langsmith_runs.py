@@ -10,12 +10,13 @@ from datetime import datetime
 from typing import Any
 
 from evaluation_assets.core.traces.formats.base import DropFile, Record
-from evaluation_assets.core.traces.formats.context import Context, reference
+from evaluation_assets.core.traces.formats.context import Context, merged, reference
 from evaluation_assets.core.traces.formats.conversation import Conversation, joined
 from evaluation_assets.core.traces.formats.endings import LIMIT
 from evaluation_assets.core.traces.formats.files.records import read_records
 from evaluation_assets.core.traces.formats.messages.chat import ROLES, events_of, result_of, role_of, system_of
 from evaluation_assets.core.traces.formats.messages.contents import content_of, split_thought
+from evaluation_assets.core.traces.formats.messages.langsmith_facts import facts_of
 from evaluation_assets.core.traces.formats.pauses import error_of_run
 from evaluation_assets.core.traces.formats.times import chronological, elapsed_ms, elapsed_s, marked_utc
 from evaluation_assets.core.traces.formats.transcript import Asked, Call, Event, Result, Said, as_text, one_line, total
@@ -153,11 +154,12 @@ def _trace(root: Fields, runs: Sequence[Fields], unmapped: UnmappedFields) -> tu
     if final and not told.ends_with(final):
         told.events.append(Said(message=final))
     root.set_aside(*_PLUMBING)
-    metadata = root.object("extra").object("metadata")
+    facts = facts_of(root, unmapped)
     context = Context(
         id=root.name("id"),
         task=asked,
-        task_id=root.name("reference_example_id") or metadata.recorded_id("task_id", "example_id"),
+        task_id=root.name("reference_example_id"),
+        trial=facts.trial,
         model=told.model,
         final_answer=None if error else final,
         reference_answer=reference(root.value("reference_outputs", "reference_output")),
@@ -165,10 +167,11 @@ def _trace(root: Fields, runs: Sequence[Fields], unmapped: UnmappedFields) -> tu
         duration_s=elapsed_s(root.text("start_time"), root.text("end_time")),
         cut_off=stopped,
         failure=None if stopped else one_line(error),
-        labels=root.short("feedback_stats", "feedback"),
         extra=root.short("name", "trace_id", "session_id", "session_name", "tags", "error", "thread_id"),
     )
-    return Conversation(events=tuple(told.events), system=told.system, usage=None if told.counted else whole), context
+    usage_of_all = None if told.counted else whole
+    conversation = Conversation(events=tuple(told.events), system=told.system, usage=usage_of_all)
+    return conversation, merged(context, facts)
 
 
 class _Story:

@@ -58,7 +58,7 @@ def _threads_in(unmapped: UnmappedFields, file: DropFile) -> Iterator[Trajectory
             thread = first_text(record.data, "threadId") or thread
             threads.setdefault(thread, []).append(record)
     for name, events in threads.items():
-        yield usable(events[0], lambda _, name=name, own=events: _trajectory(name, own, unmapped))
+        yield usable(events[0], lambda _, name=name, own=events: _trajectory(name, own, unmapped), goes_on=True)
 
 
 def is_event(data: Any) -> bool:

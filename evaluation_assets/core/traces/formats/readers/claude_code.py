@@ -135,7 +135,9 @@ def _one(
             else:
                 records.append(record)
     lines = [record.data for record in records]
-    yield usable(records[0], lambda _: _Session(session or None, unmapped, lines, beside.started).trajectory())
+    yield usable(
+        records[0], lambda _: _Session(session or None, unmapped, lines, beside.started).trajectory(), goes_on=True
+    )
 
 
 class _Session:

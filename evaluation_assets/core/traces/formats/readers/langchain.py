@@ -215,8 +215,16 @@ def _conversation(fields: Fields, unmapped: UnmappedFields) -> Trajectory:
     broken = _error_in(fields)
     stopped = broken is not None and LIMIT.search(broken) is not None
     ended = Context(cut_off=stopped, failure=None if stopped else broken)
-    context = merged(context_of(fields), Context(model=next(filter(None, models), None)), ended)
+    known = Context(id=_thread_of(fields), model=next(filter(None, models), None))
+    context = merged(context_of(fields), known, ended)
     return trajectory_from(NAME, confirmed(unmapped, conversation, each_counted=True), context)
+
+
+def _thread_of(fields: Fields) -> str | None:
+    """The thread that a state is of, which has all its messages."""
+    if "values" not in fields:
+        return None
+    return fields.name("thread_id") or first_text(at(fields.peek("config"), "configurable"), "thread_id")
 
 
 def _error_in(fields: Fields) -> str | None:

@@ -58,7 +58,7 @@ def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajec
         elif _is_answer(unit[0].data):
             yield usable(unit[0], lambda one: _answered(one.json_object(), unmapped))
         else:
-            yield usable(unit[0], lambda _, own=unit: _listed([one.data for one in own], unmapped))
+            yield usable(unit[0], lambda _, own=unit: _listed([one.data for one in own], unmapped), goes_on=True)
 
 
 def _units_of(file: DropFile) -> Iterator[Unit | Rejection]:

@@ -118,7 +118,7 @@ def _trajectories(unmapped: UnmappedFields, file: DropFile) -> Iterator[Trajecto
             yield usable(unit[0], lambda found: _output_record(found, unmapped), is_whole=True)
         else:
             events = [record.data for record in unit]
-            yield usable(unit[0], lambda _, events=events: _Run(session, unmapped, events).trajectory())
+            yield usable(unit[0], lambda _, events=events: _Run(session, unmapped, events).trajectory(), goes_on=True)
 
 
 def _begins(unit: Unit, data: Any) -> bool:

@@ -73,7 +73,7 @@ def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajec
 
 def _trajectory_of(records: list[Record], unmapped: UnmappedFields) -> Trajectory | Rejection:
     data = [record.data for record in records]
-    return usable(records[0], lambda _: _Conversation(data, unmapped).session.trajectory(NAME, unmapped))
+    return usable(records[0], lambda _: _Conversation(data, unmapped).session.trajectory(NAME, unmapped), goes_on=True)
 
 
 def _output(unmapped: UnmappedFields, reports: Mapping[str, PatchReport], record: Record) -> Trajectory:

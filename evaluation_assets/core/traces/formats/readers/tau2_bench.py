@@ -76,12 +76,13 @@ def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajec
     """Yield one trajectory or rejection per simulation. The tasks are read first, as a side table."""
     kinds = {file.source: _kind(sample_of(file)) for file in files}
     results = [file for file in files if kinds[file.source] == "results"]
-    shared = {posixpath.dirname(file.source): _shared(file, unmapped) for file in results}
+    of_file = {file.source: _shared(file, unmapped) for file in results}
+    shared = {posixpath.dirname(source): each for source, each in of_file.items()}
     folders = {posixpath.dirname(posixpath.dirname(name)) for name, kind in kinds.items() if kind == "simulation"}
     for file in files:
         folder = posixpath.dirname(file.source)
         if kinds[file.source] == "results":
-            yield from _simulations(file, *shared[folder], unmapped, in_files=folder in folders)
+            yield from _simulations(file, *of_file[file.source], unmapped, in_files=folder in folders)
         elif kinds[file.source] == "simulation":
             setting, tasks = shared.get(posixpath.dirname(folder), (Setting(), {}))
             for record in read_records(file):

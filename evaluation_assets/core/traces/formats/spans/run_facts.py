@@ -7,7 +7,6 @@
 The names are those that records of other formats have; see `context_of`.
 """
 
-import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -16,14 +15,13 @@ from typing import Any
 from evaluation_assets.core.traces.formats.context import (
     AGENT_FACTS,
     NOTHING_KNOWN,
-    OUTCOMES,
     RUN_FACTS,
     TASK_IDS,
     Context,
     context_of,
     merged,
+    scored_outcome,
 )
-from evaluation_assets.core.traces.formats.outcome_words import outcome_of
 from evaluation_assets.core.traces.formats.spans.attributes import Kind, kind_of
 from evaluation_assets.core.traces.formats.spans.tree import Span, Trace
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
@@ -116,13 +114,11 @@ def _facts_in(span: Span) -> tuple[JsonObject, dict[str, list[_Place]]]:
             places[name].append((key, inner))
     events = (event.attributes for event in span.events if event.name == EVALUATION)
     for attributes in (span.attributes, *events):
-        name = re.sub(r"\W+", "_", str(attributes.get(_EVALUATED[0], ""))).lower()
-        outcomes = (outcome_of(attributes.get(key)) for key in _EVALUATED[1:])
-        outcome = next((each for each in outcomes if each is not None), None)
-        if name in OUTCOMES and name not in facts and outcome is not None:
-            is_own = attributes is span.attributes
-            facts[name] = outcome
-            places[name] += [(key, None) for key in _EVALUATED if is_own]
+        name, *values = (attributes.get(key) for key in _EVALUATED)
+        for key, outcome in scored_outcome(str(name), *values).items():
+            if key not in facts:
+                facts[key] = outcome
+                places[key] += [(each, None) for each in _EVALUATED if attributes is span.attributes]
     return facts, places
 
 

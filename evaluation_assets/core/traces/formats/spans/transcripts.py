@@ -62,7 +62,9 @@ def each_trace(
                 yield kept
         log.agents = spool.agents
         for trace in spool.traces():
-            item = usable(trace, lambda trace: labelled(trajectory_of(trace_in(trace), name, unmapped, log)))
+            item = usable(
+                trace, lambda trace: labelled(trajectory_of(trace_in(trace), name, unmapped, log)), goes_on=True
+            )
             if not isinstance(item, Rejection) or item.reason != _RECORDED_TWICE:
                 yield item
     log.calls.note_in(unmapped)

@@ -6,7 +6,7 @@ import orjson
 
 from evaluation_assets.core.traces.trajectories.model import Usage
 from evaluation_assets_tests.core.traces.formats.readers.summaries import calls_and_errors, summary_of, written
-from evaluation_assets_tests.core.traces.formats.reading import FIXTURES, trajectories
+from evaluation_assets_tests.core.traces.formats.reading import FIXTURES, recorded_usage, trajectories
 
 CHATS = FIXTURES / "open_webui" / "chats.json"
 CONVERSATION = FIXTURES / "librechat" / "conversation.json"
@@ -31,7 +31,7 @@ def test_tokens_of_open_webui_are_known_if_each_turn_was_one_request(tmp_path: P
     data = orjson.loads(CHATS.read_bytes())
     data[0]["chat"]["history"]["messages"]["a2"]["output"] = []
     read, _ = trajectories(written(tmp_path, data))
-    assert read.usage == Usage(input_tokens=80, output_tokens=12)
+    assert recorded_usage(read) == Usage(input_tokens=80, output_tokens=12)
 
 
 def test_the_branch_of_the_latest_message_of_librechat_is_read() -> None:

@@ -11,7 +11,7 @@ from evaluation_assets.core.traces.formats.base import Rejection
 from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.traces.trajectories.model import Usage
 from evaluation_assets_tests.core.traces.formats.readers.summaries import summary_of, written
-from evaluation_assets_tests.core.traces.formats.reading import FIXTURES, calls_of, read, trajectories
+from evaluation_assets_tests.core.traces.formats.reading import FIXTURES, calls_of, read, recorded_usage, trajectories
 
 ANTHROPIC = FIXTURES / "anthropic_messages"
 RESPONSES = FIXTURES / "openai_responses"
@@ -26,7 +26,7 @@ def test_logged_requests_are_one_conversation_though_cache_marks_move() -> None:
 
 def test_cached_tokens_are_part_of_the_input_and_counted_once() -> None:
     run = trajectories(ANTHROPIC)[0]
-    assert run.usage == Usage(input_tokens=230, cached_tokens=100, cache_write_tokens=100, output_tokens=42)
+    assert recorded_usage(run) == Usage(input_tokens=230, cached_tokens=100, cache_write_tokens=100, output_tokens=42)
     assert [step.usage for step in run.calls][1] is None
 
 
@@ -118,7 +118,7 @@ def test_a_reply_cut_off_by_its_token_limit_is_marked(tmp_path: Path) -> None:
 def test_responses_that_name_the_one_before_are_one_conversation() -> None:
     run = trajectories(RESPONSES)[0]
     assert (run.id, run.final_answer) == ("resp_1", "Rome is sunny, Oslo is unknown.")
-    assert run.usage == Usage(input_tokens=140, cached_tokens=10, output_tokens=32)
+    assert recorded_usage(run) == Usage(input_tokens=140, cached_tokens=10, output_tokens=32)
     assert [run.piece(step.result.content) for step in run.calls if step.result] == ["sunny", "Error: station offline"]
     assert [run.piece(step.thought) for step in run.calls] == ["Two calls.", ""]
 

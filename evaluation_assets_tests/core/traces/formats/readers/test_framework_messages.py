@@ -9,7 +9,7 @@ import pytest
 from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.traces.trajectories.model import Usage
 from evaluation_assets_tests.core.traces.formats.readers.summaries import calls_and_errors, summary_of, written
-from evaluation_assets_tests.core.traces.formats.reading import FIXTURES, trajectories
+from evaluation_assets_tests.core.traces.formats.reading import FIXTURES, recorded_usage, trajectories
 
 PYDANTIC, AUTOGEN, SMOLAGENTS = FIXTURES / "pydantic_ai", FIXTURES / "autogen", FIXTURES / "smolagents"
 
@@ -28,7 +28,7 @@ def test_a_pydantic_ai_conversation_has_its_turns_usage_model_and_prompts() -> N
     unmapped = UnmappedFields()
     (run,) = trajectories(PYDANTIC, unmapped=unmapped)
     assert [turn.user_message for turn in run.turns] == ["Two seats, please.\n[image]", "I take it."]
-    assert run.usage == Usage(input_tokens=140, cached_tokens=0, output_tokens=17)
+    assert recorded_usage(run) == Usage(input_tokens=140, cached_tokens=0, output_tokens=17)
     assert (run.agents[0].model, run.agents[0].description) == ("gpt-5", "You sell tickets.\n\nBe brief.")
     assert unmapped.table() == []
 

@@ -9,7 +9,7 @@ import orjson
 import pytest
 
 from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
-from evaluation_assets.core.traces.trajectories.model import Usage
+from evaluation_assets.core.traces.trajectories.model import TWO_OUTCOMES, Usage
 from evaluation_assets_tests.core.traces.formats.readers.summaries import calls_and_errors, summary_of, written
 from evaluation_assets_tests.core.traces.formats.reading import FIXTURES, calls_of, trajectories
 
@@ -78,6 +78,82 @@ def test_flat_runs_are_traces_whatever_their_order(tmp_path: Path) -> None:
     runs = trajectories(path)
     assert [run.id for run in runs] == ["f1", "g1"]
     assert {run.text for run in runs} == {whole[0].text}
+
+
+def flat_runs(number: int, *, with_tools: bool = True) -> list[dict[str, Any]]:
+    """The runs of a trace as LangSmith exports them; its root and the last model run repeat the messages before."""
+    root = f"r-{number}"
+    call = {"id": f"c-{number}", "type": "function", "function": {"name": "nests", "arguments": "{}"}}
+    asked, made = {"role": "user", "content": "How many?"}, {"role": "assistant", "content": None, "tool_calls": [call]}
+    result = {"role": "tool", "tool_call_id": f"c-{number}", "content": "4"}
+    said = {"role": "assistant", "content": "Four."}
+    all_messages = {"messages": [asked, made, result, said]}
+    below = [
+        {"run_type": "llm", "inputs": {"messages": [asked]}, "outputs": {"choices": [{"message": made}]}},
+        {"run_type": "tool", "name": "nests", "inputs": {}, "outputs": {"output": "4"}},
+        {
+            "run_type": "llm",
+            "inputs": {"messages": [asked, made, result]},
+            "outputs": {"choices": [{"message": said}]},
+        },
+    ][: None if with_tools else 1]
+    begun = {"id": root, "trace_id": root, "start_time": "2026-03-01T10:00:00", "inputs": {"messages": [asked]}}
+    return [{**begun, "run_type": "chain", "name": "birds", "outputs": all_messages}] + [
+        {"id": f"{root}-{place}", "trace_id": root, "parent_run_id": root, **run}
+        | {"start_time": f"2026-03-01T10:00:0{place + 1}"}
+        for place, run in enumerate(below)
+    ]
+
+
+def test_results_that_the_runs_of_a_trace_repeat_are_counted_once(tmp_path: Path) -> None:
+    path = written(tmp_path, *(run for number in range(9) for run in flat_runs(number)))
+    summary = summary_of(path)
+    assert (summary.trajectories, summary.results, summary.results_in_source) == (9, 9, 9)
+    assert summary.trust == "complete"
+
+
+def test_a_result_that_no_run_of_a_tool_has_is_missed(tmp_path: Path) -> None:
+    path = written(tmp_path, *(run for number in range(9) for run in flat_runs(number, with_tools=number != 3)))
+    assert summary_of(path).sentence.startswith("doubtful: 1 result in the source could not be read")
+
+
+@pytest.mark.parametrize(
+    ("feedback", "success"),
+    [
+        ({"feedback_stats": {"success": {"n": 2, "avg": 1.0}}}, True),
+        ({"feedback_stats": {"Task success": {"n": 1, "avg": 0}, "politeness": {"n": 1, "avg": 1}}}, False),
+        ({"feedback_stats": {"success": {"n": 2, "avg": 0.5}}}, None),
+        ({"feedback_stats": {"politeness": {"n": 1, "avg": 1}}}, None),
+        ({"feedback": [{"key": "success", "score": 0.0}]}, False),
+    ],
+)
+def test_metadata_and_feedback_of_a_trace_say_what_its_run_was(
+    tmp_path: Path, feedback: dict[str, Any], success: bool | None
+) -> None:
+    root, *below = flat_runs(1)
+    stated = {"task_id": "t-1", "trial": 2, "agent": "desk", "agent_version": "2.0"}
+    unmapped = UnmappedFields()
+    path = written(tmp_path, {**root, "extra": {"metadata": stated}, **feedback}, *below)
+    (run,) = trajectories(path, unmapped=unmapped)
+    assert (run.id, run.task_id, run.trial, run.success, run.labels) == ("r-1", "t-1", 2, success, feedback)
+    assert [(agent.name, agent.version) for agent in run.agents] == [("desk", "2.0")]
+    assert not any("metadata" in key for key in unmapped.counts)
+
+
+def test_feedback_that_contradicts_the_metadata_is_a_doubt(tmp_path: Path) -> None:
+    root, *below = flat_runs(1)
+    stated = {"extra": {"metadata": {"success": True}}, "feedback_stats": {"success": {"n": 1, "avg": 0.0}}}
+    path = written(tmp_path, {**root, **stated}, *below)
+    (run,) = trajectories(path)
+    assert (run.success, TWO_OUTCOMES in run.flags, summary_of(path).trust) == (True, True, "doubtful")
+
+
+@pytest.mark.parametrize("thread", [{"thread_id": "h-1"}, {"config": {"configurable": {"thread_id": "h-1"}}}])
+def test_a_state_has_the_id_of_its_thread_and_the_task_of_its_metadata(tmp_path: Path, thread: dict[str, Any]) -> None:
+    messages = [{"type": "human", "content": "How many?"}, {"type": "ai", "content": "Four."}]
+    stated = {"values": {"messages": messages}, "metadata": {"task_id": "t-1", "trial": 2, "success": True}}
+    (run,) = trajectories(written(tmp_path, {**thread, **stated}))
+    assert (run.id, run.task_id, run.trial, run.success) == ("h-1", "t-1", 2, True)
 
 
 def test_a_tool_that_failed_says_why() -> None:

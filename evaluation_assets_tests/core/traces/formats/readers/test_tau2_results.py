@@ -58,6 +58,16 @@ def test_two_result_folders_in_a_drop_keep_their_own_tasks(tmp_path: Path) -> No
     assert "another-model" not in {agent.model for run in runs[:half] for agent in run.agents}
 
 
+def test_two_result_files_in_a_folder_keep_their_own_model(tmp_path: Path) -> None:
+    whole = orjson.loads(FIXTURE.read_bytes())
+    for name in ("model-a", "model-b"):
+        agent = {**whole["info"]["agent_info"], "llm": name}
+        data = {**whole, "info": {**whole["info"], "agent_info": agent}}
+        (tmp_path / f"{name}.json").write_bytes(orjson.dumps(data, option=orjson.OPT_INDENT_2))
+    models = [(run.source.file, agent.model) for run in trajectories(tmp_path) if run.source for agent in run.agents]
+    assert set(models) == {("model-a.json", "model-a"), ("model-b.json", "model-b")}
+
+
 def test_results_without_their_simulations_are_rejected(tmp_path: Path) -> None:
     folder = result_folder(tmp_path / "run")
     (rejection,) = read(folder / "results.json")

@@ -9,7 +9,7 @@ import pytest
 from evaluation_assets.core.traces.formats.base import UnreadableDrop
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Usage
 from evaluation_assets_tests.core.traces.formats.readers.summaries import summary_of, written
-from evaluation_assets_tests.core.traces.formats.reading import FIXTURES, calls_of, trajectories
+from evaluation_assets_tests.core.traces.formats.reading import FIXTURES, calls_of, recorded_usage, trajectories
 
 ASKED, LOOKS, FOUND, SAID = "Wind at Skagen?", "I look.", "9 m/s", "9 m/s from the west."
 PLACE = {"at": "Skagen"}
@@ -315,7 +315,7 @@ def test_a_session_of_agno_has_each_turn_once() -> None:
     assert [turn.user_message for turn in run.turns] == [ASKED, "And at Grenen?"]
     assert calls_of(run) == [("wind", PLACE, FOUND), ("wind", {"at": "Grenen"}, "no station")]
     assert [step.result.error for step in run.calls if step.result is not None] == [None, "no station"]
-    assert run.usage == Usage(input_tokens=250, output_tokens=35)
+    assert recorded_usage(run) == Usage(input_tokens=250, output_tokens=35)
     assert (run.id, run.agents[0].model, run.started_at) == ("s-wind", "gpt-4o", "2025-07-31T22:13:20+00:00")
     assert (member.task, member.final_answer) == ("Is 9 m/s a storm?", "No.")
     assert summary_of(FIXTURES / "agno").trust == "complete"

@@ -8,7 +8,7 @@ import pytest
 
 from evaluation_assets.core.traces.trajectories.model import Usage
 from evaluation_assets_tests.core.traces.formats.readers.summaries import summary_of, written
-from evaluation_assets_tests.core.traces.formats.reading import FIXTURES, calls_of, trajectories
+from evaluation_assets_tests.core.traces.formats.reading import FIXTURES, calls_of, recorded_usage, trajectories
 
 
 def test_the_models_of_a_squad_are_in_the_list_of_costs(tmp_path: Path) -> None:
@@ -43,5 +43,5 @@ def test_a_conversation_of_elevenlabs_has_tokens_and_what_broke_it(tmp_path: Pat
     conversation = orjson.loads((FIXTURES / "elevenlabs" / "conversation.json").read_bytes())["data"]
     conversation["metadata"]["error"] = {"code": 1011, "reason": "no LLM answered"}
     (run,) = trajectories(written(tmp_path, conversation))
-    assert run.usage == Usage(input_tokens=260, cached_tokens=40, output_tokens=14)
+    assert recorded_usage(run) == Usage(input_tokens=260, cached_tokens=40, output_tokens=14)
     assert (run.flags, run.extra["error"], run.duration_s) == (("failed",), "no LLM answered", 20)
