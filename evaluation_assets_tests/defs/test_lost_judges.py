@@ -59,7 +59,7 @@ def test_a_judge_without_a_usable_reply_is_given_up_and_named(tmp_path: Path, se
     (tmp_path / "panel.yaml").write_text(json.dumps({"judges": [judge(server, "sonnet", max_concurrency=1)]}))
     (tmp_path / "d.jsonl").write_bytes(drop_of(20))
     arguments = ["evaluate", tmp_path / "d.jsonl", "--home", tmp_path / "home", "--panel", tmp_path / "panel.yaml"]
-    done = cli(*arguments, "--budget-calls", 30)
+    done = cli(*arguments, "--budget-calls", "30")
     assert done.returncode == 1, done.stdout + done.stderr
     assert len(server.requests(bodies=False)) == MOST_UNUSABLE
     line = " ".join(next(each for each in done.stdout.splitlines() if "judge sonnet " in each).split())

@@ -37,6 +37,7 @@ class UnusableReplies:
         if self._was_used or len(self._problems) < MOST_UNUSABLE:
             return None
         last = self._problems[-MOST_UNUSABLE:]
-        ((kind, _),) = Counter(kind for kind, _ in last).most_common(1)
+        kinds: Counter[UnusableKind] = Counter(kind for kind, _ in last)
+        ((kind, _),) = kinds.most_common(1)
         example = next(problem for of_kind, problem in last if of_kind == kind)
         return Stopped(kind, f"none of {MOST_UNUSABLE} replies could be used, such as: {example}")
