@@ -690,7 +690,7 @@ def test_progress_tells_how_far_how_fast_for_how_much(
     said = [entry.user_message for entry in instance.all_logs(result.run_id) if "from the ledger" in entry.user_message]
     first = next(line for line in said if f" of {6 * CLIPS} verdicts" in line)
     assert re.fullmatch(
-        rf"one: \d+ of {6 * CLIPS} verdicts, [\d.]+/s, ~\d+ min left, \$[\d.]+, "
+        rf"one: \d+ of {6 * CLIPS} verdicts, [\d.]+/s, ~\d+ (s|min) left, \$[\d.]+, "
         r"(\d+% of the input cached, )?0 from the ledger",
         first,
     )
