@@ -136,6 +136,15 @@ def test_what_dg_scaffolds_loads_as_it_is(project: Path) -> None:
     assert (project / ".evaluation" / "drops").is_dir()
 
 
+def test_a_home_that_is_made_is_told(project: Path, caplog: pytest.LogCaptureFixture) -> None:
+    folder = component(project, home="hme")
+    loaded(project)
+    assert f"there is no home folder {folder / 'hme'}: it is made" in caplog.text
+    caplog.clear()
+    loaded(project)
+    assert "home folder" not in caplog.text
+
+
 def test_the_resources_of_the_team_stay_its_own(project: Path) -> None:
     component(project, home="home")
     definitions = loaded(project)
