@@ -134,7 +134,8 @@ class ModelJudge:
             replies=self._replies,
         )
         batches = None
-        if self.in_batches and provider is not None and (own := provider.batches()) is not None:
+        asks_batches = self.in_batches and stopped is None
+        if asks_batches and provider is not None and (own := provider.batches()) is not None:
             batches = Batches(
                 settings=self.settings,
                 client=client,

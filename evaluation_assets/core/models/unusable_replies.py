@@ -10,7 +10,7 @@ fails later is the question."""
 
 
 class UnusableReplies:
-    """What was wrong with the replies to one judge, over all levels of a run."""
+    """What was wrong with the replies of a model, over all clients of a run."""
 
     def __init__(self) -> None:
         self._run = ""
@@ -18,7 +18,7 @@ class UnusableReplies:
         self._was_used = False
 
     def begin(self, run: str) -> None:
-        """Begin a level. A model that was given up in an earlier run of this process is tried once."""
+        """Begin a client. A model that was given up in an earlier run of this process is tried once."""
         if run != self._run:
             kept = [] if self.stopped is None else self._problems[1 - MOST_UNUSABLE :]
             self._run, self._problems, self._was_used = run, kept, False
