@@ -63,7 +63,7 @@ def test_a_judge_without_a_usable_reply_is_given_up_and_named(tmp_path: Path, se
     assert done.returncode == 1, done.stdout + done.stderr
     assert len(server.requests(bodies=False)) == MOST_UNUSABLE
     line = " ".join(next(each for each in done.stdout.splitlines() if "judge sonnet " in each).split())
-    assert line.startswith("judge sonnet scored nothing: none of 10 replies could be used, such as: the score of ")
+    assert line.startswith("judge sonnet scored nothing: none of 10 replies could be used; for example, the score of ")
     assert "choose a model that follows the reply format and re-run" in line
 
 

@@ -29,7 +29,8 @@ class UnusableReplies:
 
     def add(self, kind: UnusableKind, problem: str) -> None:
         """A paid reply could not be used."""
-        self._problems.append((kind, problem))
+        if not self._was_used:
+            self._problems.append((kind, problem))
 
     @property
     def stopped(self) -> Stopped | None:
@@ -40,4 +41,4 @@ class UnusableReplies:
         kinds: Counter[UnusableKind] = Counter(kind for kind, _ in last)
         ((kind, _),) = kinds.most_common(1)
         example = next(problem for of_kind, problem in last if of_kind == kind)
-        return Stopped(kind, f"none of {MOST_UNUSABLE} replies could be used, such as: {example}")
+        return Stopped(kind, f"none of {MOST_UNUSABLE} replies could be used; for example, {example}")

@@ -25,7 +25,7 @@ def test_a_model_without_a_usable_reply_is_not_asked_for_all(url: str, models: M
     assert MOST_UNUSABLE <= len(models.requests(bodies=False)) < MOST_UNUSABLE + workers
     ((kind, error),) = not_run(found)
     assert kind == "out_of_range"
-    assert str(error).startswith("none of 10 replies could be used, such as: the score of ")
+    assert str(error).startswith("none of 10 replies could be used; for example, the score of ")
     assert len(found) == ALL * CLIPS
 
     models.reset()
