@@ -36,6 +36,14 @@ Translation = Annotated[
     TranslationFnResolver[dg.AssetSpec](lambda _: {}),
 ]
 _log = log_of(__name__)
+_PARTITIONS: Any = Annotated[
+    DailyPartitionsDefinitionModel
+    | HourlyPartitionsDefinitionModel
+    | WeeklyPartitionsDefinitionModel
+    | TimeWindowPartitionsDefinitionModel
+    | StaticPartitionsDefinitionModel,
+    Field(discriminator="type"),  # an error is told of the type that was written, not of each
+]
 _described = dg.Resolver.default  # Dagster takes no description from a field that has a default value
 
 
@@ -69,11 +77,7 @@ class EvaluationInput(dg.Model, dg.Resolvable):
         dg.PartitionsDefinition | None,
         dg.Resolver(
             resolve_partitions_def,
-            model_field_type=DailyPartitionsDefinitionModel
-            | HourlyPartitionsDefinitionModel
-            | WeeklyPartitionsDefinitionModel
-            | TimeWindowPartitionsDefinitionModel
-            | StaticPartitionsDefinitionModel,
+            model_field_type=_PARTITIONS,
             description="The partitions of the asset. Each becomes a drop of its own.",
         ),
     ] = None

@@ -379,6 +379,16 @@ def test_one_file_for_all_partitions_is_refused_when_definitions_load(project: P
     assert "runs.jsonl; write {partition_key} where the path has the key of the partition" in told
 
 
+def test_partitions_of_an_unknown_type_are_told_with_the_types_that_there_are(project: Path) -> None:
+    days = {"type": "dayly", "start_date": "2026-01-01"}
+    component(project, home="home", inputs=[{"asset": "customers", "partitions_def": days}])
+    with pytest.raises(Exception, match="EvaluationComponent") as problem:
+        loaded(project)
+    told = "".join(traceback.format_exception(problem.value))
+    assert "tags: 'daily', 'hourly', 'weekly', 'time_window', 'static'" in told
+    assert "cron_schedule" not in told, "what only other types need"
+
+
 def test_an_asset_may_give_the_url_of_a_file_that_changes(tmp_path: Path) -> None:
     home, file = Installation.at(str(tmp_path)), UPath("memory://asset-of-a-team/runs.jsonl")
     for given, task in ((file, "t1"), (str(file), "t2")):
