@@ -23,6 +23,7 @@ from evaluation_assets.core.intake.drops import InvalidDrop
 from evaluation_assets.core.judging.panel import load_panel
 from evaluation_assets.core.suites.agents.settings import agent_files, load_agents
 from evaluation_assets.core.system.installation import Installation
+from evaluation_assets.core.system.logs import log_of
 from evaluation_assets.core.system.regular_files import is_local
 from evaluation_assets.definitions import build_definitions
 from evaluation_assets.defs.dropped import dropped_asset, write_drop
@@ -33,6 +34,15 @@ from evaluation_assets.defs.shown import shown_as
 Translation = Annotated[
     Callable[[dg.AssetSpec, dg.AssetSpec], dg.AssetSpec],
     TranslationFnResolver[dg.AssetSpec](lambda _: {}),
+]
+_log = log_of(__name__)
+_PARTITIONS: Any = Annotated[
+    DailyPartitionsDefinitionModel
+    | HourlyPartitionsDefinitionModel
+    | WeeklyPartitionsDefinitionModel
+    | TimeWindowPartitionsDefinitionModel
+    | StaticPartitionsDefinitionModel,
+    Field(discriminator="type"),  # an error is told of the type that was written, not of each
 ]
 _described = dg.Resolver.default  # Dagster takes no description from a field that has a default value
 
@@ -67,11 +77,7 @@ class EvaluationInput(dg.Model, dg.Resolvable):
         dg.PartitionsDefinition | None,
         dg.Resolver(
             resolve_partitions_def,
-            model_field_type=DailyPartitionsDefinitionModel
-            | HourlyPartitionsDefinitionModel
-            | WeeklyPartitionsDefinitionModel
-            | TimeWindowPartitionsDefinitionModel
-            | StaticPartitionsDefinitionModel,
+            model_field_type=_PARTITIONS,
             description="The partitions of the asset. Each becomes a drop of its own.",
         ),
     ] = None
@@ -126,6 +132,8 @@ class EvaluationComponent(dg.Component, dg.Model, dg.Resolvable):
         _check_alone(context)
         lake = None if self.lake is None else str(_placed(self.lake, context.path))
         home = Installation.at(str(_placed(self.home, context.path)), lake)
+        if not home.root.exists():
+            _log.warning("there is no home folder %s: it is made; if that is not the place, correct `home`", home.root)
         prepare(home)
         panel = load_panel(home.panel_file if self.panel is None else _existing(_placed(self.panel, context.path)))
         made = build_definitions(home, panel, agents=load_agents(agent_files(home.agents)), executor=None)

@@ -15,6 +15,7 @@ from evaluation_assets.core.lake.tables import CANARY_VERDICTS, TABLES
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.traces.formats.readers.tagged import without_evaluations
 from evaluation_assets.definitions import build_definitions
+from evaluation_assets.defs.step_failures import why_failed
 from evaluation_assets.resources.asset_keys import owned_key
 from evaluation_assets_tests.conftest import SAMPLE, Workspace, call, failed_checks, record
 from evaluation_assets_tests.core.traces.formats.reading import FIXTURES
@@ -156,6 +157,9 @@ def test_a_judge_without_a_key_says_so_in_its_rows_and_the_panel_goes_on(tmp_pat
         result = installation.run("d")
         assert not result.success, "a judge is lost: not without a word"
         assert failed_checks(result) == {"coverage", "judges_answered"}
+        told = [check.description for check in result.get_asset_check_evaluations() if not check.passed]
+        (step,) = [event for event in result.all_events if event.is_step_failure]
+        assert all("set the variable NO_SUCH_KEY_VARIABLE" in str(each) for each in (*told, why_failed(step)))
         assert (home.reports("d") / "report.html").exists()
         verdicts = installation.rows("d", "clip_verdicts", "keyless")
         assert {(row["outcome"], row["error_kind"]) for row in verdicts} == {("not_run", "auth")}

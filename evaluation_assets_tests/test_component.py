@@ -136,6 +136,15 @@ def test_what_dg_scaffolds_loads_as_it_is(project: Path) -> None:
     assert (project / ".evaluation" / "drops").is_dir()
 
 
+def test_a_home_that_is_made_is_told(project: Path, caplog: pytest.LogCaptureFixture) -> None:
+    folder = component(project, home="hme")
+    loaded(project)
+    assert f"there is no home folder {folder / 'hme'}: it is made" in caplog.text
+    caplog.clear()
+    loaded(project)
+    assert "home folder" not in caplog.text
+
+
 def test_the_resources_of_the_team_stay_its_own(project: Path) -> None:
     component(project, home="home")
     definitions = loaded(project)
@@ -368,6 +377,16 @@ def test_one_file_for_all_partitions_is_refused_when_definitions_load(project: P
         loaded(project)
     told = "".join(traceback.format_exception(problem.value))
     assert "runs.jsonl; write {partition_key} where the path has the key of the partition" in told
+
+
+def test_partitions_of_an_unknown_type_are_told_with_the_types_that_there_are(project: Path) -> None:
+    days = {"type": "dayly", "start_date": "2026-01-01"}
+    component(project, home="home", inputs=[{"asset": "customers", "partitions_def": days}])
+    with pytest.raises(Exception, match="EvaluationComponent") as problem:
+        loaded(project)
+    told = "".join(traceback.format_exception(problem.value))
+    assert "tags: 'daily', 'hourly', 'weekly', 'time_window', 'static'" in told
+    assert "cron_schedule" not in told, "what only other types need"
 
 
 def test_an_asset_may_give_the_url_of_a_file_that_changes(tmp_path: Path) -> None:

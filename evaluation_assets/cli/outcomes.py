@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from evaluation_assets.core.gating.version_of_drop import names_of_versions
 from evaluation_assets.core.judging.model_use import ModelUse, model_use
-from evaluation_assets.core.pipeline.checks.names import REGRESSION_GATE
+from evaluation_assets.core.pipeline.checks.names import JUDGES_ANSWERED, REGRESSION_GATE
 from evaluation_assets.core.report.paths import report_files
 from evaluation_assets.core.report.report import CriterionSummary, DropReport
 from evaluation_assets.core.report.scores.failed_calls import failed_calls
@@ -76,7 +76,8 @@ def _failed_checks(outcome: RunOutcome, report: DropReport | None, short: Collec
         table, _, name = check.asset.partition("/")
         if check.name == COVERAGE and name.removesuffix(f"_{table}") in short:
             continue  # the line of the judge has said it
-        said = f": {check.description}" if check.description else ""
+        is_said = check.name == JUDGES_ANSWERED and short
+        said = f": {check.description}" if check.description and not is_said else ""
         yield _fact("check failed" if check.blocks else "warning", f"{check.asset}: {check.name}{said}")
 
 

@@ -15,7 +15,8 @@ from evaluation_assets.defs.per_judge import chosen_judges, judges_stage, result
 from evaluation_assets.defs.stage import Result, Stage
 
 CHECKS = {
-    COVERAGE: f"The judge scored, or abstained with a reason on, at least {MIN_COVERAGE:.0%} of the subjects.",
+    COVERAGE: f"The judge scored, or abstained with a reason on, at least {MIN_COVERAGE:.0%} of the subjects, and no "
+    "budget stopped it.",
     TEXT_SEEN: f"The judge was shown at least {MIN_TEXT_SEEN:.0%} of the subjects' text.",
 }
 

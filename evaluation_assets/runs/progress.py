@@ -175,9 +175,13 @@ class RunProgress:
         if key not in self._tasks:
             label = judge_label(judged.judge, judged.level, self._console.width // 3)
             self._tasks[key] = self._bars.add_task(label, total=None, figures="")
-        self._bars.update(
-            self._tasks[key], total=judged.total, completed=judged.done, figures=judged.figures().split(", ", 1)[1]
-        )
+        figures = self._figures(judged).split(", ", 1)[1]
+        self._bars.update(self._tasks[key], total=judged.total, completed=judged.done, figures=figures)
+
+    def _figures(self, judged: Judged) -> str:
+        """The figures of a judge at a level, with what it has cost at all levels of the drop."""
+        own = [each for each in self._judged.values() if each.judge == judged.judge and each is not judged]
+        return judged.figures(own)
 
     def _tick(self, ended: threading.Event) -> None:
         while not ended.wait(LINE_SECONDS):
@@ -187,7 +191,7 @@ class RunProgress:
     def _line(self) -> str:
         parts = [f"{self._drop} ({self._done + 1} of {self._total}), {time.monotonic() - self._started:.0f} s"]
         working = [each for each in self._judged.values() if each.total is None or each.done < each.total]
-        parts += [f"{each.judge}: {each.level}: {each.figures()}" for each in working] or [self._newest]
+        parts += [f"{each.judge}: {each.level}: {self._figures(each)}" for each in working] or [self._newest]
         return "; ".join(part for part in parts if part)
 
 

@@ -254,7 +254,7 @@ def test_the_terminal_says_what_the_judges_that_are_models_took(
     assert first.returncode == 0, first.stdout + first.stderr
     (line,) = [line for line in first.stdout.splitlines() if line.startswith("  cost ")]
     calls = len(server.requests())
-    assert f" {calls} model calls, " in line and " tokens in" in line and " out, cost " in line
+    assert f" {calls} requests, " in line and " tokens in" in line and " out, cost " in line
     assert line.endswith("cost unknown") == (price is None)
     assert "\n  own criterion      politeness " in first.stdout
     page = (tmp_path / "reports" / "d" / "report.html").read_text()
@@ -262,7 +262,7 @@ def test_the_terminal_says_what_the_judges_that_are_models_took(
     again = cli("evaluate", tmp_path / "d.jsonl", "--home", tmp_path, "--yes", "--verbose")
     assert "politeness" in again.stdout
     (line,) = [line for line in again.stdout.splitlines() if line.startswith("  judge one ")]
-    assert line.startswith("  judge one          0 model calls, ") and line.endswith(" verdicts from the ledger")
+    assert line.startswith("  judge one          0 requests, ") and line.endswith(" verdicts from the ledger")
 
 
 @pytest.mark.parametrize(
@@ -288,9 +288,9 @@ def test_what_endpoints_do_not_say_is_unknown_on_the_terminal(tmp_path: Path, se
     (tmp_path / "panel.yaml").write_text(json.dumps({"judges": [judge(server)]}))
     (tmp_path / "d.jsonl").write_bytes(drop_of(1))
     done = cli("evaluate", tmp_path / "d.jsonl", "--home", tmp_path, "--yes")
-    (line,) = [line for line in done.stdout.splitlines() if "model call" in line]
+    (line,) = [line for line in done.stdout.splitlines() if line.startswith("  cost ")]
     _, asked, failed = line.split("; ")
-    assert asked.endswith("model calls, tokens unknown, cost unknown") and " 0 model calls" not in asked
+    assert asked.endswith("requests, tokens unknown, cost unknown") and " 0 requests" not in asked
     assert re.fullmatch(r"\d+ verdicts failed", failed)
 
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from evaluation_assets.core.judging.shortfall import LEAST_ANSWERED, Answers
 from evaluation_assets.core.models.errors import REFUSED_FOR_ALL
+from evaluation_assets.core.models.unusable_replies import MOST_UNUSABLE
 from evaluation_assets_tests.defs.test_model_judges import cli
 from evaluation_assets_tests.model_judging import drop_of, judge
 from evaluation_assets_tests.model_server import ModelServer, rule
@@ -51,6 +52,19 @@ def test_a_lost_judge_is_named_with_cause_and_remedy_and_fails_the_run(
     assert report["overall"]["mean"] is not None, "the panel goes on with the others"
     for page in ("report.md", "report.html"):
         assert "judge sonnet scored nothing" in (home / "reports" / "d" / page).read_text()
+
+
+def test_a_judge_without_a_usable_reply_is_given_up_and_named(tmp_path: Path, server: ModelServer) -> None:
+    server.script([rule("out_of_range")])
+    (tmp_path / "panel.yaml").write_text(json.dumps({"judges": [judge(server, "sonnet", max_concurrency=1)]}))
+    (tmp_path / "d.jsonl").write_bytes(drop_of(20))
+    arguments = ["evaluate", tmp_path / "d.jsonl", "--home", tmp_path / "home", "--panel", tmp_path / "panel.yaml"]
+    done = cli(*arguments, "--budget-calls", "30")
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert len(server.requests(bodies=False)) == MOST_UNUSABLE
+    line = " ".join(next(each for each in done.stdout.splitlines() if "judge sonnet " in each).split())
+    assert line.startswith("judge sonnet scored nothing: none of 10 replies could be used; for example, the score of ")
+    assert "choose a model that follows the reply format and re-run" in line
 
 
 def test_a_judge_that_answers_again_is_no_longer_named(tmp_path: Path, server: ModelServer) -> None:
@@ -111,6 +125,15 @@ def test_the_most_frequent_error_is_the_one_that_is_told() -> None:
         "Raise timeout_s of the check if it is yours, else check that its endpoint is up and re-run; "
         "paid replies are kept."
     )
+
+
+def test_a_spent_budget_is_not_why_nothing_could_be_used() -> None:
+    rows = [{"outcome": "failed", "error_kind": "invalid_json", "error": "the reply was empty."}]
+    rows += [{"outcome": "not_run", "error_kind": "budget", "error": "the budget of $1 is spent"}] * 5
+    line = str(Answers.of(rows).shortfall("one"))
+    assert "scored nothing: the reply was empty (1 of 6 errors). Choose a model that follows" in line
+    scored = {"outcome": "scored", "error_kind": None, "error": None}
+    assert "Raise the budget" in str(Answers.of([*rows, scored]).shortfall("one"))
 
 
 def test_a_check_that_raises_is_told_in_one_line_without_its_code() -> None:

@@ -23,7 +23,7 @@ from evaluation_assets.core.judging.panel import InvalidPanel, judges_of, load_p
 from evaluation_assets.core.judging.rubrics.model import load_rubrics
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.definitions import build_definitions
-from evaluation_assets.defs.names import EVALUATE
+from evaluation_assets.defs.names import COVERAGE, EVALUATE
 from evaluation_assets.runs.jobs import instance_of
 from evaluation_assets_tests.conftest import KEY, call, record
 from evaluation_assets_tests.forked_commands import Forked, forked_command, start_command
@@ -553,8 +553,10 @@ def test_an_internal_error_is_in_the_log_of_the_run_and_in_the_verdicts_without_
 def test_a_spent_budget_leaves_a_report(tmp_path: Path, instance: dg.DagsterInstance, server: ModelServer) -> None:
     judged = installed(tmp_path, instance, judge(server, max_concurrency=4))
     judged.drop("d", drop_of(8))
-    judged.run("d", ops={"evaluate_drop": {"config": {"budget_usd": 0.02}}})
+    result = judged.run("d", ops={"evaluate_drop": {"config": {"budget_usd": 0.02}}})
     assert judged.outcomes()[("not_run", "budget")] > 0
+    failed = [check for check in result.get_asset_check_evaluations() if check.check_name == COVERAGE]
+    assert any(not check.passed and "Raise the budget and re-run" in str(check.description) for check in failed)
     assert len({row["trajectory_id"] for row in judged.rows("d", "trajectory_scores")}) == 8
     assert (judged.home.reports("d") / "report.json").exists()
 
@@ -690,7 +692,7 @@ def test_progress_tells_how_far_how_fast_for_how_much(
     said = [entry.user_message for entry in instance.all_logs(result.run_id) if "from the ledger" in entry.user_message]
     first = next(line for line in said if f" of {6 * CLIPS} verdicts" in line)
     assert re.fullmatch(
-        rf"one: \d+ of {6 * CLIPS} verdicts, [\d.]+/s, ~\d+ min left, \$[\d.]+, "
+        rf"one: \d+ of {6 * CLIPS} verdicts, [\d.]+/s, ~\d+ (s|min) left, \$[\d.]+, "
         r"(\d+% of the input cached, )?0 from the ledger",
         first,
     )

@@ -11,11 +11,13 @@ from evaluation_assets.core.judging.judge import Judge, Judgement, OpenedJudge
 from evaluation_assets.core.judging.prompts import WRITTEN, Rendered, render, repair_turns
 from evaluation_assets.core.judging.questions import PendingVerdict, goes_into_a_batch
 from evaluation_assets.core.judging.quotes import question_bytes
+from evaluation_assets.core.judging.reading import reading
 from evaluation_assets.core.judging.replies import InvalidReply, said_in
 from evaluation_assets.core.judging.selection import EVERYTHING, Selection
 from evaluation_assets.core.judging.shared_rendering import shared_rendering
 from evaluation_assets.core.judging.shown_texts import ShownText
 from evaluation_assets.core.judging.subjects import Subject
+from evaluation_assets.core.judging.verdict_cost import with_cost
 from evaluation_assets.core.judging.verdicts import Outcome, Verdict
 from evaluation_assets.core.judging.windows import estimated_tokens
 from evaluation_assets.core.models.batches import MOST_IN_A_BATCH, Batches
@@ -28,11 +30,12 @@ from evaluation_assets.core.models.ledger import Entry, Ledger
 from evaluation_assets.core.models.ledger_outage import opened_when_it_answers
 from evaluation_assets.core.models.messages import Request
 from evaluation_assets.core.models.providers.base import Provider
-from evaluation_assets.core.models.providers.sdk_errors import THE_KEY
+from evaluation_assets.core.models.providers.sdk_errors import with_variable
 from evaluation_assets.core.models.redaction.redactor import NotRedacted
 from evaluation_assets.core.models.redaction.settings import Redaction
 from evaluation_assets.core.models.settings import ModelSettings
 from evaluation_assets.core.models.sizes import text_of_question
+from evaluation_assets.core.models.unusable_replies import UnusableReplies
 from evaluation_assets.core.traces.prices import Pricing
 from evaluation_assets.core.traces.trajectories.identity import digest
 
@@ -68,6 +71,7 @@ class ModelJudge:
         self._connect = connect
         self.open_ledger = ledger
         self.pricing = pricing
+        self._replies = UnusableReplies()
         self._endpoint_was_dead = False
         self._ledger_was_away = False
 
@@ -111,16 +115,27 @@ class ModelJudge:
         except LedgerError as problem:
             yield _SilentJudge(self, Stopped("ledger", str(problem)))
             return
+        self._replies.begin(run)
         try:
             provider: Provider | None = self._connect()
-            stopped = None
+            stopped = self._replies.stopped
         except ProviderError as problem:  # no key: every verdict says so, and the panel goes on
             provider, stopped = None, Stopped(problem.kind, str(problem))
         budget.begin_at(*spent)
-        dead = self._endpoint_was_dead
-        client = Client(self.settings, provider, ledger, self.pricing, run, budget, stopped, suspicious=dead)
+        client = Client(
+            self.settings,
+            provider,
+            ledger,
+            self.pricing,
+            run,
+            budget,
+            stopped,
+            suspicious=self._endpoint_was_dead,
+            replies=self._replies,
+        )
         batches = None
-        if self.in_batches and provider is not None and (own := provider.batches()) is not None:
+        asks_batches = self.in_batches and stopped is None
+        if asks_batches and provider is not None and (own := provider.batches()) is not None:
             batches = Batches(
                 settings=self.settings,
                 client=client,
@@ -252,11 +267,14 @@ class OpenJudge(OpenedJudge):
         )
         request, entry = await self._whole(request, pending)
         try:
-            return read(entry)
+            with reading(entry, self.client):
+                return read(entry)
         except InvalidReply as problem:
             if not self._may_be_corrected(entry):
                 raise
-            return read((await self._whole(corrected(request, entry, problem), pending))[1])
+            _, entry = await self._whole(corrected(request, entry, problem), pending)
+        with reading(entry, self.client):
+            return read(entry)
 
     async def _whole(self, request: Request, pending: PendingVerdict) -> tuple[Request, Entry]:
         """The reply to a question; with twice the limit of tokens where it was cut at the usual one.
@@ -369,25 +387,6 @@ class OpenJudge(OpenedJudge):
         """Whether the reply's limit can be doubled: it was not, and no parameter of the panel replaces it."""
         own = self.settings
         return request.max_output_tokens == own.max_output_tokens and not own.parameters.keys() & _LIMITS
-
-
-def with_variable(said: str, key_variable: str | None) -> str:
-    """What a problem says, with the name of the judge's own variable."""
-    return said if key_variable is None else said.replace(THE_KEY, key_variable)
-
-
-def with_cost(verdict: Verdict, cost: Cost) -> Verdict:
-    """The verdict with what its questions took and cost."""
-    return replace(
-        verdict,
-        usage=cost.usage,
-        latency_ms=cost.latency_ms or None,
-        attempts=cost.attempts,
-        from_ledger=bool(cost.keys) and cost.all_from_ledger,
-        ledger_key=cost.keys[-1] if cost.keys else None,
-        served_model=cost.served_model,
-        notes=(*cost.notes, *verdict.notes),
-    )
 
 
 _LIMITS = {"max_tokens", "max_completion_tokens"}

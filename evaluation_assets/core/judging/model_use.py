@@ -55,8 +55,11 @@ class ModelUse:
 
     @property
     def text(self) -> str:
-        """In words: `74 model calls, 3 verdicts from the ledger, 120,000 tokens in, 3,400 out, cost $0.1234`."""
-        parts = [counted(self.calls, "model call")]
+        """In words: `74 requests, 3 verdicts from the ledger, 120,000 tokens in, 3,400 out, cost $0.1234`.
+
+        A budget counts calls: replies that were paid for. Requests are also those without an answer, as after a 429.
+        """
+        parts = [counted(self.calls, "request")]
         if self.from_ledger:
             parts.append(f"{counted(self.from_ledger, 'verdict')} from the ledger")
         if self.calls:

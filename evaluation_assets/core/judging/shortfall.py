@@ -80,20 +80,29 @@ class Answers:
                 )
             return None
         share = "scored nothing" if not self.answered else f"answered {self.answered} of {total} questions"
+        return f"judge {judge} {share}{self.why}"
+
+    @property
+    def why(self) -> str:
+        """What goes on after a subject such as "the main error": its message, how often it occurred, and what to do.
+
+        A budget that is spent is not why nothing could be used of what it paid for.
+        """
         if not self.errors:
-            return f"judge {judge} {share}."
+            return "."
         kinds = Counter[str]()
         for (kind, _), count in self.errors.items():
             kinds[kind] += count
         refused = [kind for kind in REFUSED_FOR_ALL if kinds[kind]]
-        kind = refused[0] if refused else kinds.most_common(1)[0][0]
+        others = [kind for kind, _ in kinds.most_common() if kind != "budget" or self.answered]
+        kind = next(iter([*refused, *others, "budget"]))
         count = kinds[kind]
         message = next(said for (of_kind, said), _ in self.errors.most_common() if of_kind == kind)
         cause = _one_line(message)[:_LONGEST_CAUSE].strip().rstrip(".")
         times = "" if count == self.errors.total() else f" ({count} of {self.errors.total()} errors)"
         if cause.endswith(_KEPT):
-            return f"judge {judge} {share}{times}: {cause}."
-        return f"judge {judge} {share}: {cause}{times}. {_REMEDIES.get(kind, 'Fix this')} and re-run; {_KEPT}."
+            return f"{times}: {cause}."
+        return f": {cause}{times}. {_REMEDIES.get(kind, 'Fix this')} and re-run; {_KEPT}."
 
 
 def _one_line(message: str) -> str:

@@ -5,9 +5,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from evaluation_assets.core.judging.shortfall import Answers
+
 COUNTED = (
     "outcome",
     "error_kind",
+    "error",
     "share_seen",
     "cost_usd",
     "from_ledger",
@@ -35,6 +38,7 @@ class Tally:
 
     outcomes: Counter[str] = field(default_factory=Counter)
     errors: Counter[str] = field(default_factory=Counter)
+    answers: Answers = field(default_factory=Answers)
     over_budget: int = 0
     share_seen: float = 0.0
     shown: int = 0
@@ -51,6 +55,7 @@ class Tally:
     def add(self, row: Mapping[str, Any]) -> None:
         """Count one verdict."""
         self.outcomes[row["outcome"]] += 1
+        self.answers.add(row)
         if row["error_kind"]:
             self.errors[row["error_kind"]] += 1
             self.over_budget += row["error_kind"] == "budget"

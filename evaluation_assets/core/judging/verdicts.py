@@ -5,13 +5,11 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from evaluation_assets.core.judging.answer_claims import AnswerClaim
-from evaluation_assets.core.models.errors import ErrorKind
+from evaluation_assets.core.models.errors import ErrorKind, UnusableKind
 from evaluation_assets.core.traces.trajectories.model import Usage
 
 Outcome = Literal["scored", "abstained", "failed", "not_run"]
-FailureKind = Literal[
-    ErrorKind, "invalid_json", "out_of_range", "missing_criterion", "truncated", "redaction", "internal"
-]
+FailureKind = Literal[ErrorKind, UnusableKind, "redaction", "internal"]
 """Why there is no verdict: the model gave no reply, or none that is one, or a text could not be redacted."""
 
 

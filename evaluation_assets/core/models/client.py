@@ -23,6 +23,7 @@ from evaluation_assets.core.models.settings import ModelSettings
 from evaluation_assets.core.models.shared_limits import SharedLimit
 from evaluation_assets.core.models.timeouts import Deadline
 from evaluation_assets.core.models.unsaved import Unsaved
+from evaluation_assets.core.models.unusable_replies import UnusableReplies
 from evaluation_assets.core.models.usage import believed
 from evaluation_assets.core.system.cancellation import finished
 from evaluation_assets.core.system.logs import log_of
@@ -37,8 +38,8 @@ class Client:
     """One model with its ledger, its limits and what the run may spend. `close` it in the end.
 
     Without a provider, only what the ledger knows is answered; `stopped` says why. It stops by itself when a key is
-    refused, when the endpoint is dead, and when the ledger cannot be written. What was paid for by then is used all the
-    same, and committed as soon as that is possible.
+    refused, when the endpoint is dead, and when the ledger cannot be written; who reads its replies may `stop` it. What
+    was paid for by then is used all the same, and committed as soon as that is possible.
     """
 
     def __init__(
@@ -52,6 +53,7 @@ class Client:
         stopped: Stopped | None = None,
         *,
         suspicious: bool = False,
+        replies: UnusableReplies | None = None,
     ) -> None:
         self.run = run
         self._settings = settings
@@ -65,10 +67,11 @@ class Client:
         self._joined = SharedLimit(settings, ledger)
         self._limit = self._joined.limit
         self.circuit = Circuit(self._timeouts.first_backoff_s, self._timeouts.outage_s, suspicious=suspicious)
+        self.replies = UnusableReplies() if replies is None else replies
         self._one_by_one = asyncio.Lock()
         self._writes = GroupedWrites(ledger)
         self.known_replies = KnownReplies(settings, ledger)
-        self._unsaved = Unsaved(settings.name, ledger, self._timeouts.ledger_s, self._stop)
+        self._unsaved = Unsaved(settings.name, ledger, self._timeouts.ledger_s, self.stop)
         self._negotiation = Negotiation(settings, ledger)
         self._backoff = Backoff(settings.name, settings.timeouts)
         self._logged: set[str] = set()
@@ -160,7 +163,7 @@ class Client:
                 too_many = problem.kind == "rate_limit"
                 failures += not too_many
                 if problem.kind in REFUSED_FOR_ALL:
-                    self._stop(Stopped(problem.kind, str(problem)))
+                    self.stop(Stopped(problem.kind, str(problem)))
                 wait = self._backoff.after(problem, attempt)
                 gives_up = not too_many and (failures == MOST_FAILURES - 1 or wait > deadline.left)
                 if not problem.retryable or gives_up or self.circuit.is_open:
@@ -316,7 +319,7 @@ class Client:
             self.circuit.answered(now)
         if self.circuit.is_open:
             todo = "gives no replies ({}); check that it runs and can be reached, then re-run; paid replies are kept"
-            self._stop(Stopped("unavailable", f"the endpoint {self._settings.endpoint} {todo.format(problem)}"))
+            self.stop(Stopped("unavailable", f"the endpoint {self._settings.endpoint} {todo.format(problem)}"))
 
     def _others_are_answered(self) -> bool:
         """Whether an endpoint that refuses this process answers another one: then it is not dead, but busy."""
@@ -353,7 +356,7 @@ class Client:
 
     async def _until_it_can_be_written(self, problem: LedgerError) -> None:
         if isinstance(problem, UnusableLedger):
-            self._stop(Stopped("ledger", str(problem)))
+            self.stop(Stopped("ledger", str(problem)))
         self._check_stopped()
         await self._unsaved.writable(problem)
         self._check_stopped()
@@ -371,12 +374,12 @@ class Client:
                 await self._end.wait()
 
     def _say_once(self, kind: str, message: str) -> None:
-        """The first message of each kind; the rows of a run have the others. `_stop` has said why it stops."""
+        """The first message of each kind; the rows of a run have the others. `stop` has said why it stops."""
         if kind not in self._logged and kind not in REFUSED_FOR_ALL:
             self._logged.add(kind)
             _log.warning("%s: %s: %s", self._settings.name, kind, message)
 
-    def _stop(self, stopped: Stopped) -> None:
+    def stop(self, stopped: Stopped) -> None:
         """Stop sending requests; waiting callers get an error.
 
         An endpoint that was given up and then refuses the key is not dead: the refusal is the reason.

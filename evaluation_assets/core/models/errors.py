@@ -21,6 +21,8 @@ ErrorKind = Literal[
     "budget",
 ]
 
+UnusableKind = Literal["invalid_json", "out_of_range", "missing_criterion", "truncated"]
+"""Why a reply cannot be used, where that is the model's doing and not the question's."""
 
 REFUSED_FOR_ALL: tuple[ErrorKind, ...] = ("auth", "not_found", "quota")
 """A key, model or account that is refused for one question is refused for all."""
@@ -74,9 +76,9 @@ def unreadable(problem: Exception, *, is_billed: bool) -> ProviderError:
 class Stopped(Exception):
     """No more questions are asked in this run: `kind` and the message say why."""
 
-    def __init__(self, kind: ErrorKind, message: str) -> None:
+    def __init__(self, kind: ErrorKind | UnusableKind, message: str) -> None:
         super().__init__(message)
-        self.kind: ErrorKind = kind
+        self.kind: ErrorKind | UnusableKind = kind
 
 
 class LedgerError(UserError):

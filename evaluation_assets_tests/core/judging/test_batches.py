@@ -20,6 +20,7 @@ from evaluation_assets.core.judging.subjects import Chain, trajectory_chain
 from evaluation_assets.core.judging.verdicts import Verdict
 from evaluation_assets.core.models.budget import Budget
 from evaluation_assets.core.models.ledger import Ledger
+from evaluation_assets.core.models.unusable_replies import MOST_UNUSABLE
 from evaluation_assets_tests.judging_alone import chains
 from evaluation_assets_tests.model_server import ModelServer, rule
 
@@ -109,6 +110,15 @@ def test_invalid_replies_of_a_batch_are_put_right(models: ModelServer, url: str,
     assert {verdict.outcome for verdict in found} <= {"scored", "abstained"}
     assert one_by_one(models) == 2
     assert sum(verdict.attempts == 2 for verdict in found) == 2
+
+
+def test_a_judge_that_was_given_up_submits_no_batch(models: ModelServer, url: str) -> None:
+    models.script([rule("invalid_json", path="batch"), rule("invalid_json", path="/v1/chat")])
+    one = judge(models, url)
+    judged(one, count=2 * MOST_UNUSABLE)
+    models.reset()
+    assert {verdict.outcome for verdict in judged(one, count=3 * MOST_UNUSABLE)} <= {"failed", "not_run"}
+    assert submitted(models) == 0 == one_by_one(models)
 
 
 def test_clips_of_a_conversation_are_not_asked_in_batches(models: ModelServer, url: str) -> None:

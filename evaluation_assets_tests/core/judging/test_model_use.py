@@ -36,7 +36,7 @@ def test_a_cost_says_whether_it_is_a_bound(cost: float | None, unpriced: int, un
 )
 def test_tokens_of_which_nothing_is_known_are_unknown(tokens: tuple[int, int], uncounted: int, said: str) -> None:
     used = ModelUse("local", 2, uncounted=uncounted, input_tokens=tokens[0], output_tokens=tokens[1], cost_usd=0.5)
-    assert used.text == f"2 model calls, {said}, cost {'at most ' if uncounted else ''}$0.5000"
+    assert used.text == f"2 requests, {said}, cost {'at most ' if uncounted else ''}$0.5000"
 
 
 def test_the_metadata_of_a_table_has_no_tokens_that_are_unknown() -> None:
@@ -47,7 +47,7 @@ def test_the_metadata_of_a_table_has_no_tokens_that_are_unknown() -> None:
     assert not unknown.metadata().keys() & {"input_tokens", "cached_tokens", "output_tokens"}
     assert [known.metadata()[name] for name in ("input_tokens", "cached_tokens", "output_tokens")] == [7, 0, 0]
     (used,) = model_use({"clip_verdicts/one_clip_verdicts": unknown.metadata()})
-    assert used.text == "1 model call, tokens unknown, cost unknown"
+    assert used.text == "1 request, tokens unknown, cost unknown"
 
 
 def test_a_request_that_was_refused_is_no_reply_of_unknown_cost() -> None:

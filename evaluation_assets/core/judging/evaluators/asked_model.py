@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NoReturn, Protocol
 
 from evaluation_assets.core.judging.evaluators.structured import object_in, strict
+from evaluation_assets.core.judging.reading import reading
 from evaluation_assets.core.judging.replies import InvalidReply, refuse_unfinished, said_in
 from evaluation_assets.core.judging.windows import estimated_tokens
 from evaluation_assets.core.models.client import Client
@@ -137,13 +138,16 @@ class AskedModel:
         )
         entry = await self._answer(request)
         try:
-            return _read(entry, schema)
+            with reading(entry, self._client):
+                return _read(entry, schema)
         except InvalidReply as problem:
             if problem.kind != "invalid_json":
                 raise
             wrong = f"Your reply cannot be used: {problem} Reply again with only the JSON object."
             more = Message("assistant", said_in(entry.reply) or "(empty)"), Message("user", wrong)
-            return _read(await self._answer(replace(request, turns=(*turns, *more))), schema)
+            entry = await self._answer(replace(request, turns=(*turns, *more)))
+        with reading(entry, self._client):
+            return _read(entry, schema)
 
     async def _answer(self, request: Request) -> Entry:
         own = self._settings

@@ -13,16 +13,18 @@ from evaluation_assets.core.judging.evaluators.packages import InvalidEvaluator,
 from evaluation_assets.core.judging.evaluators.reasons import NoScore
 from evaluation_assets.core.judging.evaluators.settings import EvaluatorSettings
 from evaluation_assets.core.judging.judge import Judge, Judgement, OpenedJudge
-from evaluation_assets.core.judging.model_judge import ModelJudge, OpenJudge, with_cost, with_variable
+from evaluation_assets.core.judging.model_judge import ModelJudge, OpenJudge
 from evaluation_assets.core.judging.own.checks import InvalidResult, scores_of
 from evaluation_assets.core.judging.replies import InvalidReply
 from evaluation_assets.core.judging.selection import Selection
 from evaluation_assets.core.judging.subjects import Subject
+from evaluation_assets.core.judging.verdict_cost import with_cost
 from evaluation_assets.core.judging.verdicts import FailureKind, Outcome, Verdict
 from evaluation_assets.core.models.budget import Budget
 from evaluation_assets.core.models.cost import Cost
 from evaluation_assets.core.models.errors import ProviderError, Stopped
 from evaluation_assets.core.models.json_text import dumped
+from evaluation_assets.core.models.providers.sdk_errors import with_variable
 from evaluation_assets.core.models.redaction.redactor import NotRedacted
 from evaluation_assets.core.traces.trajectories.identity import digest
 

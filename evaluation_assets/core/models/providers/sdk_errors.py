@@ -54,6 +54,11 @@ _REPLIES = ("choices", "content", "data", "answers")
 """Where the protocols have what was asked for."""
 
 
+def with_variable(said: str, key_variable: str | None) -> str:
+    """What a problem says, with the name of the model's own variable."""
+    return said if key_variable is None else said.replace(THE_KEY, key_variable)
+
+
 @contextmanager
 def in_our_words(
     *,

@@ -11,7 +11,7 @@ from evaluation_assets.core.lake.tables import CLIP_VERDICTS
 from evaluation_assets.core.pipeline.checks.constraints import constraints_hold
 from evaluation_assets.core.pipeline.checks.finding import Finding
 from evaluation_assets.core.pipeline.checks.judging import MIN_SCORED, enough_scored, judges_answered
-from evaluation_assets.core.pipeline.checks.names import CONSTRAINTS_HOLD
+from evaluation_assets.core.pipeline.checks.names import CONSTRAINTS_HOLD, JUDGES_ANSWERED
 from evaluation_assets.core.pipeline.checks.suites import suite_pass_rate
 
 _BLOCKING = "Blocking: a failure fails the run once its report exists."
@@ -72,7 +72,7 @@ BLOCKING_CHECKS = (
         section="judges",
     ),
     BlockingCheck(
-        "judges_answered",
+        JUDGES_ANSWERED,
         f"Every judge answered at least one of its questions. {_BLOCKING}",
         lambda tables: judges_answered(tables.verdicts),
         section="judges",

@@ -25,16 +25,20 @@ MIN_ALPHA = 0.667
 
 
 def coverage(tally: Tally) -> Finding:
-    """Whether a judge answered enough subjects of a level. Without subjects there is nothing to miss."""
+    """Whether a judge answered enough subjects of a level, within the budget. Without subjects nothing is missing."""
     outcomes, errors = tally.outcomes, tally.most_common_errors
+    is_enough = tally.coverage is None or tally.coverage >= MIN_COVERAGE
+    passed = is_enough and not tally.over_budget
     return Finding(
-        tally.coverage is None or tally.coverage >= MIN_COVERAGE,
+        passed,
         f"{tally.answered} of {outcomes.total()} subjects were scored or abstained from"
         f" ({outcomes['abstained']} abstained), {outcomes['failed']} failed and {outcomes['not_run']} were not run"
         f"{f' ({errors})' if errors else ''}; the minimum is {MIN_COVERAGE:.0%}."
+        f"{'' if passed or not tally.answers.errors else f' The main error{tally.answers.why}'}"
         if outcomes.total()
         else "There was nothing to judge.",
         {} if tally.coverage is None else {"coverage": tally.coverage},
+        "warn" if is_enough and tally.over_budget else "error",
     )
 
 
@@ -128,10 +132,9 @@ def judges_answered(verdicts: Mapping[str, Iterable[Stored]]) -> Finding:
         judge: Answers.of(row for stored in levels for row in stored.rows(COLUMNS))
         for judge, levels in verdicts.items()
     }
-    lost = {name: each.outcomes.total() for name, each in answers.items() if each.is_lost}
+    lost = [each.shortfall(name) or name for name, each in answers.items() if each.is_lost]
     return Finding(
         not lost,
-        "; ".join(f"{name} answered none of {count} questions" for name, count in lost.items())
-        or f"Each of {len(answers)} judges answered something, or had nothing to answer.",
+        " ".join(lost) or f"Each of {len(answers)} judges answered something, or had nothing to answer.",
         {"judges": len(answers), "lost": len(lost)},
     )

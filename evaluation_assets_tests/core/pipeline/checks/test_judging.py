@@ -2,10 +2,11 @@
 
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from evaluation_assets.core.judging.tally import Tally
+from evaluation_assets.core.judging.tally import COUNTED, Tally
 from evaluation_assets.core.lake.tables import CLIP_SCORES, CLIP_VERDICTS, CLIPS
 from evaluation_assets.core.pipeline.checks.judging import (
     coverage,
@@ -32,6 +33,38 @@ def test_a_judge_has_to_answer_nine_of_ten_subjects(outcomes: dict[str, int], pa
     answered = outcomes.get("scored", 0) + outcomes.get("abstained", 0)
     assert found.metadata == {"coverage": answered / sum(outcomes.values())}, "the materialisation has the counts"
     assert f"{outcomes.get('failed', 0)} failed and {outcomes.get('not_run', 0)} were not run" in str(found.description)
+
+
+def row(outcome: str, kind: str | None = None, error: str | None = None) -> dict[str, Any]:
+    return dict.fromkeys(COUNTED) | {
+        "outcome": outcome,
+        "error_kind": kind,
+        "error": error,
+        "attempts": 0,
+        "from_ledger": False,
+    }
+
+
+def test_coverage_says_what_to_do() -> None:
+    tally = Tally()
+    for _ in range(3):
+        tally.add(row("not_run", "auth", "no API key: set the variable SKY_KEY"))
+    assert str(coverage(tally).description).endswith(
+        "(3 auth); the minimum is 90%. The main error: no API key: set the variable SKY_KEY. Fix this and re-run; "
+        "paid replies are kept."
+    )
+
+
+@pytest.mark.parametrize(("scored", "severity"), [(80, "error"), (99, "warn")])
+def test_a_budget_that_is_spent_is_a_failed_check_however_little_is_missing(scored: int, severity: str) -> None:
+    tally = Tally()
+    for _ in range(scored):
+        tally.add(row("scored"))
+    for _ in range(100 - scored):
+        tally.add(row("not_run", "budget", "the budget of $0.2 is spent"))
+    found = coverage(tally)
+    assert (found.passed, found.severity) == (False, severity)
+    assert "the budget of $0.2 is spent. Raise the budget and re-run; paid replies are kept." in str(found.description)
 
 
 @pytest.mark.parametrize(("seen", "shown", "passed"), [(9.5, 10, True), (9.4, 10, False)])
@@ -89,7 +122,7 @@ def test_a_judge_that_answered_nothing_is_named(tmp_path: Path) -> None:
         {"one": verdicts("scored", "failed"), "two": verdicts("failed", "not_run"), "three": verdicts()}
     )
     assert not found.passed and found.severity == "error"
-    assert found.description == "two answered none of 2 questions"
+    assert found.description == "judge two scored nothing."
     assert found.metadata == {"judges": 3, "lost": 1}
     assert judges_answered({"one": verdicts("scored")}).passed
 
