@@ -22,7 +22,8 @@ from evaluation_assets.core.traces.trajectories.calls import leaves
 _ID = re.compile(r"(?=\D*\d)[\w.#/-]{4,40}")
 _PAYS = re.compile(r"card|account|payment|iban|konto|compte|cuenta|conta\b|carta|carte", re.IGNORECASE)
 _CARD = re.compile(
-    r"card|account|karte|konto|carte\b|compte|tarjeta|cuenta|cartão|conta\b|carta\b|[卡户]|カード|口座|카드|계좌|thẻ|tài khoản|карт|счёт|счет",
+    r"card|account|karte|konto|carte\b|compte|tarjeta|cuenta|cartão|conta\b|carta\b"
+    r"|[卡户]|カード|口座|카드|계좌|thẻ|tài khoản|карт|счёт|счет",
     re.IGNORECASE,
 )
 _DIGITS = re.compile(r"\D{0,8}(?<!\d)(\d{4})(?!\d)")
