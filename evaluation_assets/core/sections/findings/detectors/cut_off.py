@@ -86,22 +86,22 @@ def _stopped(course: Course) -> Detected | None:
             return None
         for start, end in filter(None, (placed.step.message, placed.step.thought)):
             start = max(start, end - _LONGEST_LOG)
-            for kind, (first, last) in _reasons(course.trajectory.piece((start, end))):
+            for first, last in _reasons(course.trajectory.piece((start, end))):
                 span = bounded((start + first, start + last))
                 evidence = course.trajectory.piece(span)
-                return Detected(kind=kind, place=placed.place(span), evidence=evidence, severity=severity)
+                return Detected(kind="cut_off", place=placed.place(span), evidence=evidence, severity=severity)
     return None
 
 
-def _reasons(log: str) -> Iterator[tuple[str, Span]]:
-    """The kinds of ends that a log states, each with its line."""
+def _reasons(log: str) -> Iterator[Span]:
+    """Where a log states a limit that was reached, or the error of a provider."""
     if cues("limit_reached").may_match(log):
         for line in _LINE.finditer(log):
             if len(line[0]) <= _LONGEST_LINE and cues("limit_reached").matches(line[0]):
-                yield "cut_off", line.span()
+                yield line.span()
     traceback = log.find(_TRACEBACK)
     if traceback >= 0 and (failed := _FAILED.search(log, traceback)) is not None:
-        yield "infrastructure_failure", failed.span()
+        yield failed.span()
 
 
 def _handed_to_nobody(course: Course) -> Detected | None:
@@ -139,4 +139,4 @@ def _is_farewell(message: str) -> bool:
     return is_short and cues("farewell").matches(message) and not cues("question").matches(message)
 
 
-DETECTOR = Detector(name="cut_off", version="7", kinds=("cut_off", "infrastructure_failure"), detect=_detect)
+DETECTOR = Detector(name="cut_off", version="7", kinds=("cut_off",), detect=_detect)

@@ -127,8 +127,8 @@ def test_a_log_that_ends_at_a_limit_is_cut_off_although_an_answer_follows(line: 
 
 
 @pytest.mark.parametrize("error", [ERROR, "anthropic.APIConnectionError: Connection error.", "litellm.Timeout: 600 s"])
-def test_a_log_that_ends_with_an_error_of_the_provider_failed_by_its_infrastructure(error: str) -> None:
-    assert found(DETECTOR, logged(TRACEBACK.replace(ERROR, error))) == [("infrastructure_failure", error)]
+def test_a_log_that_ends_with_an_error_of_the_provider_is_cut_off(error: str) -> None:
+    assert found(DETECTOR, logged(TRACEBACK.replace(ERROR, error))) == [("cut_off", error)]
 
 
 @pytest.mark.parametrize(
