@@ -27,19 +27,19 @@ _DEEPEST = 3
 
 def _detect(course: Course) -> Iterator[Detected]:
     fields: dict[str, set[str]] = {}
-    heard: list[str] = []
+    heard: list[str] = list(course.instructions)
     for event in course.events:
         match event:
             case Asked(message=message):
                 heard.append(message)
             case PlacedStep() if event.step.has_succeeded and len(event.result) <= _LONGEST_READ:
                 _read(document_of(event.result), fields, _DEEPEST)
-            case Message() if fields and cues("you_are").may_match(event.text):
-                for start, end in _otherwise(event.text, fields, [*course.instructions, *heard]):
-                    yield Detected(
-                        kind="contradicted_answer", place=event.place(start, end), evidence=event.text[start:end]
-                    )
-                    return
+            case Message(text=text) if fields:
+                for (start, end), value, noun in _taken_for(text):
+                    if _is_otherwise(value, noun, fields, heard):
+                        place = event.place(start, end)
+                        yield Detected(kind="contradicted_answer", place=place, evidence=text[start:end])
+                        return
             case _:
                 pass
 
@@ -58,19 +58,23 @@ def _read(document: Any, fields: dict[str, set[str]], depth: int) -> None:
             _read(item, fields, depth - 1)
 
 
-def _otherwise(text: str, fields: dict[str, set[str]], heard: list[str]) -> Iterator[Span]:
-    """The sentences that take the user for what the record does not have."""
-    for start, end in sentences(text):
+def _taken_for(text: str) -> list[tuple[Span, str, str]]:
+    """The sentences that say what a user is, with the two words that say it in either order."""
+    taken: list[tuple[Span, str, str]] = []
+    for start, end in sentences(text) if cues("you_are").matches(text) else ():
         sentence = text[start:end]
         said = cues("you_are").search(sentence) if end - start <= _LONGEST else None
         kind = _KIND.match(sentence, said.end()) if said is not None else None
-        if said is None or kind is None or _is_supposed(sentence, said.start()):
-            continue
-        for value, noun in (kind.groups(), kind.groups()[::-1]):
-            known = fields.get(noun[:_STEM].casefold(), set())
-            is_other = len(known) == 1 and value.casefold() not in known
-            if is_other and all(_is_spoken_of(each, noun, heard) for each in (value, *known)):
-                yield start, end
+        if said is not None and kind is not None and not _is_supposed(sentence, said.start()):
+            taken += [((start, end), kind[1], kind[2]), ((start, end), kind[2], kind[1])]
+    return taken
+
+
+def _is_otherwise(value: str, noun: str, fields: dict[str, set[str]], heard: list[str]) -> bool:
+    """Whether the only value that records have in the field is another one."""
+    known = fields.get(noun[:_STEM].casefold(), set())
+    is_other = len(known) == 1 and value.casefold() not in known
+    return is_other and all(_is_spoken_of(each, noun, heard) for each in (value, *known))
 
 
 def _is_supposed(sentence: str, start: int) -> bool:

@@ -35,12 +35,11 @@ def answered_without_any(course: Course) -> int | None:
 
     `None` where the answer admits it, or says that it is from memory.
     """
-    trajectory = course.trajectory
-    if not course.calls or sum(turn.user_message is not None for turn in trajectory.turns) > 1 or course.handed_on:
-        return None
     lookups = [made for made in course.calls if not (is_thought(made.call) or ends_run(made.call))]
     failed = [made.clip for made in lookups if made.step.result is not None and made.step.result.error is not None]
-    if not failed or any(changes_state(made.call.name) or _brings_something(made) for made in lookups):
+    if not failed or sum(turn.user_message is not None for turn in course.trajectory.turns) > 1:
+        return None
+    if any(changes_state(made.call.name) or _brings_something(made) for made in lookups) or course.handed_on:
         return None
     return failed[-1] if _answers(course) else None
 
