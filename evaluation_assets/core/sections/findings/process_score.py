@@ -16,7 +16,7 @@ from evaluation_assets.core.sections.findings.evidence.course import Course
 from evaluation_assets.core.sections.findings.finding import Finding, Severity
 from evaluation_assets.core.traces.trajectories.model import Trajectory
 
-PROCESS_VERSION = "7"
+PROCESS_VERSION = "8"
 """Increment when the same findings would give another score."""
 
 Criterion = Literal["calls", "errors", "answers", "course", "rules"]
@@ -35,13 +35,14 @@ _SCORED = frozenset(kind for own in CRITERIA.values() for kind in own)
 _SEVERITIES: Mapping[Severity, float] = {"HIGH": 0.9, "MEDIUM": 0.5, "LOW": 0.2}
 
 _READ: Mapping[str, tuple[int, int]] = {
-    "unsupported_argument": (0, 2),
+    "unsupported_argument": (7, 9),
     "repeated_call": (9, 9),
     "loop": (2, 2),
     "ignored_error": (3, 3),
     "unresolved_error": (4, 4),
-    "contradicted_answer": (4, 4),
+    "contradicted_answer": (12, 12),
     "unsupported_answer": (3, 6),
+    "unperformed_claim": (1, 1),
     "cut_off": (3, 3),
     "failing_tests": (4, 4),
 }

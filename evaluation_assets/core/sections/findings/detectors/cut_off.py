@@ -1,7 +1,8 @@
 """[cut_off] Runs that end at a user's message, in the middle of a call, or with words to an agent who never acts.
 
-A user who objects to the work of a coding agent and leaves has cut nothing off: that the agent never answers is less
-than what the user objects to, so it is `MEDIUM`.
+So do runs whose last words are lines of their framework: that a limit was reached, or that the provider of the model
+gave an error. With an answer after all, they are `MEDIUM`. A user who objects to the work of a coding agent and leaves
+has cut nothing off: that the agent never answers is less than what the user objects to, so it is `MEDIUM`.
 """
 
 import re
@@ -9,12 +10,12 @@ from collections.abc import Iterator
 
 from evaluation_assets.core.sections.coding_work.objections import is_of_client, objects
 from evaluation_assets.core.sections.findings.detector import Detected, Detector
-from evaluation_assets.core.sections.findings.evidence.course import Course, PlacedStep, quotation
+from evaluation_assets.core.sections.findings.evidence.course import Course, PlacedStep, bounded, quotation
 from evaluation_assets.core.sections.findings.evidence.cues import cues
 from evaluation_assets.core.sections.findings.evidence.effects import ends_run, may_do_anything
 from evaluation_assets.core.sections.findings.finding import Place, Severity
 from evaluation_assets.core.suites.calls import CUT_OFF
-from evaluation_assets.core.traces.trajectories.model import Turn
+from evaluation_assets.core.traces.trajectories.model import Span, Turn
 
 _STOP_SIGN = re.compile(r"#{2,}\s?[A-Z][A-Z_ -]+#{2,}|\[(?:END|STOP|DONE)[^\]]*\]|</?(?:end|stop)[\w ]*>|\bTERMINATE\b")
 """How simulated users end a conversation."""
@@ -22,8 +23,22 @@ _STOP_SIGN = re.compile(r"#{2,}\s?[A-Z][A-Z_ -]+#{2,}|\[(?:END|STOP|DONE)[^\]]*\
 _SUBMITS = re.compile(r"COMPLETE_TASK_AND_SUBMIT|MINI_SWE_AGENT_FINAL_OUTPUT")
 """What SWE agents that have only a shell print at the end."""
 
+_FAILED = re.compile(
+    r"^(?:(?:openai|anthropic|litellm|groq|mistralai|cohere|botocore|google\.(?:api_core|genai|generativeai))\.[\w.]+"
+    r"|[\w.]+Error: Error code: [45]\d\d)\b[^\n]*",
+    re.MULTILINE,
+)
+"""The last line of a traceback that ends in the client of a provider."""
+
+_TRACEBACK = "Traceback (most recent call last)"
 _LONGEST_FAREWELL = 400
 _SEVERAL = 2
+_LAST = 3
+"""Texts at the end of a log in which a framework says why it ended."""
+
+_LONGEST_LOG = 12_000
+_LONGEST_LINE = 160
+_LINE = re.compile(r"[^\n]+")
 
 
 def _detect(course: Course) -> Iterator[Detected]:
@@ -44,8 +59,8 @@ def _detect(course: Course) -> Iterator[Detected]:
             severity: Severity | None = "MEDIUM" if is_left else None
             yield Detected(kind="cut_off", place=Place(turn=last), evidence=asked[start:end], severity=severity)
         return
-    if (handed := _handed_to_nobody(course)) is not None:
-        yield handed
+    if (ending := _stopped(course) or _handed_to_nobody(course)) is not None:
+        yield ending
         return
     if not steps or steps[-1].turn != last or steps[-1].step.call is None or _is_the_end(steps[-1]):
         return
@@ -59,6 +74,34 @@ def _detect(course: Course) -> Iterator[Detected]:
     elif not is_answered and messages:
         span = placed.result_span
         yield Detected(kind="cut_off", place=placed.place(span), evidence=trajectory.piece(span) or placed.call.name)
+
+
+def _stopped(course: Course) -> Detected | None:
+    """The line at the end of a log by which a framework says why it stopped the run."""
+    if course.edits_files:  # whose agents speak of the limits and errors of what they build
+        return None
+    severity: Severity | None = "MEDIUM" if course.trajectory.final_answer else None
+    for placed in reversed(course.steps[-_LAST:]):
+        if placed.step.call is not None:
+            return None
+        for start, end in filter(None, (placed.step.message, placed.step.thought)):
+            start = max(start, end - _LONGEST_LOG)
+            for first, last in _reasons(course.trajectory.piece((start, end))):
+                span = bounded((start + first, start + last))
+                evidence = course.trajectory.piece(span)
+                return Detected(kind="cut_off", place=placed.place(span), evidence=evidence, severity=severity)
+    return None
+
+
+def _reasons(log: str) -> Iterator[Span]:
+    """Where a log states a limit that was reached, or the error of a provider."""
+    if cues("limit_reached").may_match(log):
+        for line in _LINE.finditer(log):
+            if len(line[0]) <= _LONGEST_LINE and cues("limit_reached").matches(line[0]):
+                yield line.span()
+    traceback = log.find(_TRACEBACK)
+    if traceback >= 0 and (failed := _FAILED.search(log, traceback)) is not None:
+        yield failed.span()
 
 
 def _handed_to_nobody(course: Course) -> Detected | None:
@@ -96,4 +139,4 @@ def _is_farewell(message: str) -> bool:
     return is_short and cues("farewell").matches(message) and not cues("question").matches(message)
 
 
-DETECTOR = Detector(name="cut_off", version="6", kinds=("cut_off",), detect=_detect)
+DETECTOR = Detector(name="cut_off", version="7", kinds=("cut_off",), detect=_detect)

@@ -8,7 +8,8 @@ after it failed and without another call, takes up nothing. Nor does a text righ
 what the result shows. Code that failed after it had printed something is taken up by a text that goes on from what it
 printed. A file that could not be edited may be edited by another tool, and what one tool could not find may be asked of
 another. Tests that fail are no failure of the call: `failing_tests` has those of the last run. After a command that
-failed in its own words, to edit a file is to take it up, and a file that is not there is looked for by its name.
+failed in its own words, to edit a file is to take it up, and a file that is not there is looked for by its name. Where
+no lookup of a run brings anything, and it answers all the same, the last failure is `HIGH`, taken up or not.
 """
 
 import re
@@ -30,6 +31,7 @@ from evaluation_assets.core.sections.findings.evidence.effects import (
     may_change_state,
     may_do_anything,
 )
+from evaluation_assets.core.sections.findings.evidence.fruitless import answered_without_any
 from evaluation_assets.core.sections.findings.finding import Severity
 from evaluation_assets.core.suites.calls import CUT_OFF
 from evaluation_assets.core.suites.effects import changes_state
@@ -95,6 +97,7 @@ def _detect(course: Course) -> Iterator[Detected]:
     keys = [call_key(made.trajectory, made.step) for made in course.calls]
     last = {key: index for index, key in enumerate(keys)}
     unresolved = _unresolved(course)
+    fruitless = answered_without_any(course)
     for index, made in enumerate(course.calls):
         if made.step.result is None or made.step.result.error is None or index in failing:
             continue
@@ -113,8 +116,10 @@ def _detect(course: Course) -> Iterator[Detected]:
             )
         )
         if not is_taken_up:
-            severity = "MEDIUM" if may_do_anything(made.call) else None
+            severity = "MEDIUM" if may_do_anything(made.call) and index != fruitless else None
             yield _found("ignored_error", made, severity)
+        elif index == fruitless:
+            yield _found("unresolved_error", made, "HIGH")
         elif (
             unresolved.get(made.call.name) == index
             and not ends_run(made.call)
@@ -350,4 +355,4 @@ def _is_nearly(first: str, second: str) -> bool:
     return both >= _SAME * len(own | others) or (own <= others and len(others) <= both + _ADDED)
 
 
-DETECTOR = Detector(name="errors", version="15", kinds=("ignored_error", "unresolved_error"), detect=_detect)
+DETECTOR = Detector(name="errors", version="16", kinds=("ignored_error", "unresolved_error"), detect=_detect)

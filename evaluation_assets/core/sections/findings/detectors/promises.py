@@ -38,4 +38,4 @@ def _of_message(message: Message) -> Iterator[Detected]:
             return
 
 
-DETECTOR = Detector(name="promises", version="5", kinds=("unkept_promise",), detect=_detect)
+DETECTOR = Detector(name="promises", version="6", kinds=("unkept_promise",), detect=_detect)

@@ -31,7 +31,7 @@ class _List:
     def __init__(self, records: Sequence[Mapping[str, str]]) -> None:
         self.records = records
         own = [{(name, value) for name, value in record.items()} for record in records]
-        facts = [{fact for _, value in fields for fact in _facts_of(value)} for fields in own]
+        facts = [{fact for _, value in fields for fact in facts_of(value)} for fields in own]
         self.facts = [
             facts[at] - {fact for other, each in enumerate(facts) if other != at for fact in each}
             for at in range(len(records))
@@ -118,7 +118,7 @@ def _plain(record: Mapping[str, Any]) -> dict[str, str]:
     return dict([(name, value) for name, value in fields if len(value) <= _LONGEST_FIELD][:_MOST_FIELDS])
 
 
-def _facts_of(text: str) -> Iterator[str]:
+def facts_of(text: str) -> Iterator[str]:
     """The words, days, times, numbers and codes of a text, in any notation."""
     for word in _WORD.findall(text):
         yield word.casefold()
@@ -138,5 +138,5 @@ def _day_of(form: str) -> str:
 
 
 def _said(text: str) -> set[str]:
-    facts = {fact for fact in _facts_of(text) if not fact.startswith("weekday")}
+    facts = {fact for fact in facts_of(text) if not fact.startswith("weekday")}
     return facts | {f"weekday {weekday}" for weekday in weekdays_named(text)}

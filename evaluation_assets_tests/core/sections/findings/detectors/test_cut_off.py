@@ -1,9 +1,12 @@
 """Runs that end before the agent has answered."""
 
+from dataclasses import replace
+
 import pytest
 
 from evaluation_assets.core.sections.findings.detectors.cut_off import DETECTOR
 from evaluation_assets.core.sections.findings.evidence.course import Course
+from evaluation_assets.core.traces.trajectories.model import Trajectory
 from evaluation_assets_tests.core.sections.findings.finding import asked, found, run
 from evaluation_assets_tests.core.sections.sessions.making import call, part, session, turn
 
@@ -86,3 +89,69 @@ def test_words_to_an_agent_who_never_acts_cut_the_run_off() -> None:
         ("cut_off", "Writer: the total is 609,000 tonnes.")
     ]
     assert found(DETECTOR, session(turn("A memo.", told, part("writer", "Here it is.")), agents=agents)) == []
+
+
+TEAM = [{"id": each, "name": each.title(), "role": each} for each in ("lead", "surfer")]
+ERROR = "openai.BadRequestError: Error code: 400 - {'error': {'code': 'content_filter'}}"
+TRACEBACK = (
+    f'Error processing message\nTraceback (most recent call last):\n  File "client.py", line 9, in create\n{ERROR}'
+)
+
+
+def logged(*last: str, final_answer: str | None = "12") -> Trajectory:
+    """A run whose last messages are these lines of a log."""
+    parts = (part("surfer", "I opened the page."), *(part("lead", f"{line}\nFINAL ANSWER: 12") for line in last))
+    return replace(session(turn("How many?", *parts), agents=TEAM), final_answer=final_answer)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Max rounds (30) reached.",
+        "Replan counter exceeded... Terminating.",
+        "The maximum number of turns has been reached.",
+        "Step limit exceeded; stopping.",
+        "Maximale Anzahl der Schritte erreicht.",
+        "Se alcanzó el número máximo de iteraciones.",
+        "已达到最大步数限制",
+        "最大ステップ数に達しました。",
+        "최대 반복 횟수에 도달했습니다.",
+        "Достигнуто максимальное число шагов.",
+    ],
+)
+def test_a_log_that_ends_at_a_limit_is_cut_off_although_an_answer_follows(line: str) -> None:
+    assert found(DETECTOR, logged(line)) == [("cut_off", line)]
+    (cut,) = DETECTOR.findings(Course(logged(line)))
+    (unanswered,) = DETECTOR.findings(Course(logged(line, final_answer=None)))
+    assert (cut.severity, unanswered.severity) == ("MEDIUM", "HIGH")
+
+
+@pytest.mark.parametrize("error", [ERROR, "anthropic.APIConnectionError: Connection error.", "litellm.Timeout: 600 s"])
+def test_a_log_that_ends_with_an_error_of_the_provider_is_cut_off(error: str) -> None:
+    assert found(DETECTOR, logged(TRACEBACK.replace(ERROR, error))) == [("cut_off", error)]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "We stop when the max rounds are reached.",
+        "The maximum number of steps reached by a climber that day is 30.",
+        "The step limit is 30.",
+        "Traceback (most recent call last):\n  File \"a.py\", line 1\nKeyError: 'openai.Error'",
+        ERROR,
+    ],
+)
+def test_what_agents_say_of_limits_and_errors_ends_no_run(line: str) -> None:
+    assert found(DETECTOR, logged(line)) == []
+
+
+def test_a_limit_that_the_run_went_on_from_is_not_its_end() -> None:
+    assert found(DETECTOR, logged("Max retries reached.", "The page loads.", "There are 12.", "So 12.")) == []
+    after = (part("lead", "Max retries reached."), part("lead", "There are 12.", call("count", "12")))
+    assert found(DETECTOR, session(turn("How many?", *after), agents=TEAM)) == []
+
+
+def test_a_coding_agent_that_speaks_of_limits_and_errors_is_not_stopped() -> None:
+    edited = call("edit_file", "ok", path="client.py", content="retry")
+    for said in ("Max retries reached.", TRACEBACK):
+        assert found(DETECTOR, run(asked("Why?", edited, answer=said))) == []

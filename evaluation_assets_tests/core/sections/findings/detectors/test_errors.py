@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from evaluation_assets.core.sections.findings.detectors.errors import DETECTOR
+from evaluation_assets.core.sections.findings.evidence.course import Course
 from evaluation_assets.core.traces.trajectories.model import Trajectory
 from evaluation_assets_tests.core.sections.findings.finding import asked, found, run
 from evaluation_assets_tests.core.sections.sessions.making import call
@@ -362,3 +363,77 @@ def test_work_on_files_takes_up_what_a_command_or_a_file_that_is_missing_said() 
 def test_a_service_that_is_said_not_to_serve_is_no_refusal(answer: str, *, is_ignored: bool) -> None:
     failed = call("get_stock", error="503 Service Unavailable", order_id="W21")
     assert ignored(run(asked("What does it cost?", failed, answer=answer))) == is_ignored
+
+
+def gravest(trajectory: Trajectory) -> list[tuple[str, str]]:
+    """The kinds and severities of errors above `LOW`."""
+    findings = DETECTOR.findings(Course(trajectory))
+    return [(each.kind, each.severity) for each in findings if each.severity != "LOW"]
+
+
+SEARCHED = call("search", error="missing query", q="shellite")
+GUESS = "It is methyl nitrate."
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        [],
+        [call("search", "[]", q="shellite component")],
+        [call("search", "No results found.", q="shellite component")],
+        [call("python", "exit code: 0\nOutput:\nfound methyl", code="print('found methyl')")],
+    ],
+    ids=["it only fails", "is empty", "says that it is empty", "echoes its own text"],
+)
+@pytest.mark.parametrize("said", ["The search fails, and I answer.", "Die Suche gab einen Fehler, ich antworte so."])
+def test_an_answer_after_lookups_that_brought_nothing_is_grave(others: list, said: str) -> None:
+    answered = run(asked("What is in shellite?", SEARCHED, *others, answer=said))
+    assert gravest(replace(answered, final_answer=GUESS)) == [("unresolved_error", "HIGH")]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "I could not find it.",
+        "From memory: methyl nitrate.",
+        "This is unverified, but it should be methyl nitrate.",
+        "Ohne Gewähr, aus dem Gedächtnis: Methylnitrat.",
+        "我无法查询，凭记忆是硝酸甲酯。",
+        "検索できませんが、記憶では硝酸メチルです。",
+        "De mémoire : nitrate de méthyle.",
+        "De memoria: nitrato de metilo.",
+        "По памяти: метилнитрат.",
+    ],
+)
+def test_an_answer_that_admits_that_nothing_was_found_is_none(answer: str) -> None:
+    answered = run(asked("What is in shellite?", SEARCHED, answer="The search gave an error."))
+    assert gravest(replace(answered, final_answer=answer)) == []
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        call("search", "Shellite is picric acid.", q="shellite"),
+        call("calculate", "42", expression="6 * 7"),
+        call("python", error=f"{'Shellite: picric acid. ' * 20}\nTraceback (most recent call last):\n  x\nKeyError: 1"),
+        call("python", error=f"Traceback (most recent call last):\n  x\nKeyError: 1\n{'Shellite: an acid. ' * 20}"),
+        call("search", None, q="shellite"),
+        call("send_note", "{}", text="shellite"),
+    ],
+    ids=[
+        "finds something",
+        "computes",
+        "prints, then fails",
+        "fails, then prints",
+        "has no result",
+        "changes something",
+    ],
+)
+def test_an_answer_after_any_lookup_that_brought_something_is_none(other: dict) -> None:
+    answered = run(asked("What is in shellite?", SEARCHED, other, answer="The search gave an error."))
+    assert gravest(replace(answered, final_answer=GUESS)) == []
+
+
+def test_what_a_user_says_in_a_later_turn_is_something_to_go_on_from() -> None:
+    told = run(asked("And?", SEARCHED, answer="There was an error. What do you know?"), asked("An acid.", answer=GUESS))
+    assert gravest(replace(told, final_answer=GUESS)) == []

@@ -84,3 +84,36 @@ def test_an_offer_of_more_help_is_no_condition(offer: str) -> None:
 ])  # fmt: skip
 def test_other_actions_are_promised_too(answer: str) -> None:
     assert [kind for kind, _ in found(DETECTOR, run(asked("Yes.", READ, answer=answer)))] == ["unkept_promise"]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "The script found no number. I'll inspect the page and report the findings shortly.",
+        "Here is the corrected script. Let's run this updated code.",
+        "We will now search the archive.",
+        "Ich werde jetzt die Seite untersuchen.",
+        "Je vais examiner la page.",
+        "Voy a analizar la página.",
+        "Vou analisar a página.",
+        "我马上运行代码。",
+        "ページを調査します。",
+    ],
+)
+def test_work_that_is_announced_and_never_done_is_an_unkept_promise(said: str) -> None:
+    ((kind, evidence),) = found(DETECTOR, run(asked("Which number?", READ, answer=said)))
+    assert kind == "unkept_promise"
+    assert evidence in said
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Let's run it together if you like.",
+        "I inspected the page; the number is 19.",
+        "I will report to the manager that all is well, as we agreed.",
+        "We will be glad to see you.",
+    ],
+)
+def test_offers_and_reports_are_no_announced_work(said: str) -> None:
+    assert found(DETECTOR, run(asked("Which number?", READ, answer=said))) == []
