@@ -15,7 +15,7 @@ from evaluation_assets.core.traces.trajectories.model import Trajectory
 JudgedClaim = tuple[str, str, str]
 """A judge, a claim of the final answer, and the words of the run that contradict it, as the judge quotes both."""
 
-GATHERING_VERSION = "13"
+GATHERING_VERSION = "14"
 
 MISSING_CALL = "missing_call"
 _AT_THE_END = frozenset({MISSING_CALL, "wrong_answer", "missing_content"})
@@ -137,18 +137,27 @@ def _without_weaker(findings: Sequence[Finding]) -> Iterator[Finding]:
 
 
 def _once(findings: Iterable[Finding]) -> Iterator[Finding]:
-    """Findings of one kind at one step count once per detector; from other sections only if no detector has them.
+    """Findings of one kind at one step count once per detector, and of several detectors if they quote other words.
 
-    What is said of an interaction as a whole is not said again if a detector names a step of it.
+    From other sections they count only if no detector has them. What is said of an interaction as a whole is not said
+    again if a detector names a step of it.
     """
-    said: dict[tuple[str, int | None, int | None, int | None], str] = {}
+    said: dict[tuple[str, int | None, int | None, int | None], list[Finding]] = {}
     for finding in findings:
         place = finding.place
         interaction = finding.kind, place.turn, place.interaction
-        first = said.setdefault((*interaction, place.step), finding.detector)
-        said.setdefault((*interaction, None), finding.detector)
-        if first == finding.detector:
+        known = said.setdefault((*interaction, place.step), [])
+        if all(_is_another(finding, each) for each in known):
+            known.append(finding)
+            said.setdefault((*interaction, None), [finding])
             yield finding
+
+
+def _is_another(finding: Finding, known: Finding) -> bool:
+    """Whether a finding says another thing than a known one of its kind at the same place."""
+    own, other = finding.place.span, known.place.span
+    apart = own is not None and other is not None and (own[1] <= other[0] or other[1] <= own[0])
+    return apart or finding.detector == known.detector
 
 
 def _of_flags(trajectory: Trajectory, *, is_cut_off: bool) -> Iterator[Finding]:

@@ -5,6 +5,7 @@ from typing import Any, get_args
 
 import pytest
 
+from evaluation_assets.core.sections.findings.finding import Finding, Place
 from evaluation_assets.core.sections.findings.finding_rows import finding_rows
 from evaluation_assets.core.sections.findings.gathering import CASE_ISSUES, FLAGS, SESSION_ISSUES, findings_of
 from evaluation_assets.core.sections.findings.kinds import JUDGED, kinds
@@ -31,6 +32,23 @@ def test_what_a_detector_says_of_a_step_is_not_said_again() -> None:
     issue |= {"step": 1, "evidence": "get_order"}
     (finding,) = findings_of(run(asked("Where?", READ, READ)), session_issues=[issue])
     assert (finding.kind, finding.detector, finding.place.step) == ("repeated_call", "repeated_calls", 1)
+
+
+def test_two_detectors_count_where_they_quote_other_words() -> None:
+    def said(detector: str, *span: int) -> Finding:
+        place = Place(turn=0, interaction=0, step=1, span=(span[0], span[1]))
+        return Finding(
+            kind="contradicted_answer",
+            severity="MEDIUM",
+            place=place,
+            evidence="",
+            detector=detector,
+            detector_version="1",
+        )
+
+    detected = [said("booked", 10, 20), said("answers", 15, 30), said("answers", 20, 30), said("booked", 12, 14)]
+    found = findings_of(run(asked("Where?", READ)), detected)
+    assert [each.place.span for each in found] == [(10, 20), (20, 30), (12, 14)]
 
 
 def test_what_a_detector_says_of_a_step_is_not_said_again_of_the_whole_interaction() -> None:
