@@ -703,6 +703,8 @@ def test_trials_that_are_missing_altogether_are_a_warning() -> None:
     lost = after(one | {"t0": 3}, GateSettings())
     assert (lost.verdict, lost.reasons) == ("warn", ["38 of 60 trials of the tasks compared are missing"])
     assert after(one | {"t0": 3}, GateSettings(), before).reasons == lost.reasons
+    more_of_others = {task: 2 if index < 10 else 4 for index, task in enumerate(tasks)}
+    assert after(more_of_others, GateSettings()).reasons == ["10 of 60 trials of the tasks compared are missing"]
     assert after(dict.fromkeys(tasks, 3) | {"t0": 1}, GateSettings()).verdict == "pass"
     assert after(one, GateSettings()).verdict == "pass"
     assert after(one | {"t0": 3}, GateSettings(max_missing=1)).verdict == "pass"
