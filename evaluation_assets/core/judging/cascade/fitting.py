@@ -20,9 +20,9 @@ _SHARE_FITTED = 1 / 4
 
 _FEWEST_FITTED = 5
 
-_SHARE_WHOLE = 0.9
-"""Share of the clusters that teach in whose trajectories every subject can be accepted. The more are accepted of one
-trajectory, the less a bet may say about each: no unit may say more than a bet can lose."""
+_SHARES_WHOLE = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0)
+"""Shares of the clusters that teach in whose trajectories every subject could be accepted. The more subjects of one
+trajectory can be, the less is bet on each, since a bet must not lose more than all: more labels are needed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,13 +86,10 @@ def fit_criterion(
     own, others = labelled.part(teaches), labelled.part(~teaches)
     n_own, n_others = len(set(own.clusters)), len(set(others.clusters))
     learned = _learned(own, stages) if n_own >= _FEWEST_FITTED and n_others else ()
-    most = _most(own) if learned else 0
-    is_eligible = labelled.places < most
-    largest = max(Counter(compress(labelled.clusters, is_eligible)).values(), default=1)
-    threshold, p = None, None
+    most, threshold, p = 0, None, None
     if learned:
-        in_order = order_of_testing(_p_values(own, learned, alpha, most, largest))
-        tested = _p_values(others, learned, alpha, most, largest)
+        most, in_order = _to_test(own, learned, alpha, delta ** (n_own / n_others))
+        tested = _p_values(others, learned, alpha, most, max(_largest(own, most), _largest(others, most)))
         refused = fixed_sequence((tested[position] for position in in_order), delta)
         p = tested[in_order[max(refused - 1, 0)]]
         threshold = float(_THRESHOLDS[in_order[refused - 1]]) if refused else None
@@ -123,12 +120,28 @@ def _learned(own: LabelledSubjects, stages: Sequence[Sequence[str]]) -> tuple[Co
     return tuple(learned)
 
 
-def _most(own: LabelledSubjects) -> int:
-    """How many subjects of a trajectory can be accepted, from the clusters that teach."""
+def _to_test(
+    own: LabelledSubjects, stages: Sequence[Combination], alpha: float, small_enough: float
+) -> tuple[int, range]:
+    """How many subjects of a trajectory can be accepted, and the order of thresholds, from the clusters that teach.
+
+    The most are chosen with which a threshold is promising: its p-value is `small_enough`.
+    """
     lengths: dict[str, int] = {}
     for cluster, place in zip(own.clusters, own.places, strict=True):
         lengths[cluster] = max(lengths.get(cluster, 0), int(place) + 1)
-    return int(np.quantile(list(lengths.values()), _SHARE_WHOLE))
+    by_most = {
+        most: _p_values(own, stages, alpha, most, _largest(own, most))
+        for most in sorted({int(np.quantile(list(lengths.values()), share)) for share in _SHARES_WHOLE})
+    }
+    promising = [most for most, p_values in by_most.items() if min(p_values) <= small_enough]
+    most = max(promising) if promising else min(by_most, key=lambda most: min(by_most[most]))
+    return most, order_of_testing(by_most[most])
+
+
+def _largest(subjects: LabelledSubjects, most: int) -> int:
+    """The most subjects of a cluster that could be accepted."""
+    return max(Counter(compress(subjects.clusters, subjects.places < most)).values(), default=1)
 
 
 def _p_values(

@@ -69,7 +69,7 @@ def test_the_bound_holds_for_the_verdicts_of_large_clusters_too(
 def test_of_a_long_trajectory_only_the_first_subjects_are_accepted() -> None:
     """No number of labels shows that there is no trajectory that is longer than all others, with errors only."""
     random = np.random.default_rng(8)
-    subjects = of_two_sizes(random, 300, (4, 40), (0.0, 0.0), 0.02)
+    subjects = of_two_sizes(random, 300, (4, 40), (0.05, 0.05), 0.02)
     fitted = fit_criterion("clip", "c", subjects, (("one",),), alpha=0.1, delta=0.1)
     assert fitted.most == 4
     found = fitted.decisions({"one": np.ones(8)}, ["general"] * 8, np.arange(8))
