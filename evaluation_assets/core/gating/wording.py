@@ -98,11 +98,11 @@ def tested(verdict: GateVerdict, pairs: Pairs, evidence: Evidence, p_adjusted: f
 
 
 def undecided(pairs: Pairs, evidence: Evidence, noise: Noise, needed: int, settings: GateSettings) -> str:
-    """Reason for a metric with too few tasks to detect even a large decrease, and how many are needed."""
+    """Reason for a metric with too few tasks to detect even a large decrease, and with how many a run would pass."""
     change = _change(pairs, float(evidence.effect))
     differ = "" if noise.changed is None else f", as {noise.changed:.0%} of the tasks changed their outcome"
-    to_detect = _size(pairs, pairs.max_undetected(settings))
-    return f"{change}: not significant; about {needed} tasks needed to detect {to_detect}{differ}"
+    passing = f"with about {needed} tasks, {1 - settings.alpha:.0%} of unchanged runs would pass"
+    return f"{change}: not significant; {passing}{differ}"
 
 
 def correlated(suspected: SuspectedFamilies) -> str:

@@ -620,7 +620,7 @@ def test_the_number_of_tasks_needed_is_no_single_task_more() -> None:
     outcome = gate({"success": scores(before)}, {"success": scores(before + flips)})
     assert outcome.verdict == "inconclusive"
     assert outcome.reasons[0].endswith(
-        "about 63 tasks needed to detect a decrease of 0.250, as 30% of the tasks changed their outcome"
+        "with about 63 tasks, 95% of unchanged runs would pass, as 30% of the tasks changed their outcome"
     )
 
 
