@@ -41,9 +41,9 @@ def test_cases_from_a_group_and_from_a_drop(tmp_path: Path) -> None:
     done = command("suite", "from-group", worst["group_id"], "--output", file, home=home)
     assert done.stdout == f"{file}: 4 cases to confirm, 3 with expected calls or an answer\n", done.stderr
     cases = {case["id"]: case for case in yaml.safe_load(file.read_text())["cases"]}
-    assert cases.keys() == {"task-7", "task-8", "task-9", "task-99"}
-    assert [call["tool"] for call in cases["task-8"]["expected_calls"]] == ["browser_search_google"]
-    assert cases["task-8"]["answer"] == {"value": "The town has 48 inhabitants."}
+    assert cases.keys() == {"task-9", "task-10", "task-11", "task-99"}
+    assert [call["tool"] for call in cases["task-9"]["expected_calls"]] == ["browser_search_google"]
+    assert cases["task-9"]["answer"] == {"value": "The town has 49 inhabitants."}
     assert cases["task-99"]["review"] == "no run of the task passed without the failure, say what is expected"
 
     misnamed = command("suite", "from-group", worst["group_id"], "--output", tmp_path / "failing.xml", home=home)
