@@ -58,8 +58,8 @@ def test_cases_from_a_group_and_from_a_drop(tmp_path: Path) -> None:
 
     checked = command("suite", "check", file, home=home).stdout
     assert "failing: 0 cases" in checked and "skipped            4" in checked
-    assert "task-8: unconfirmed: expectations are from 1 passing run" in checked
-    assert "    unconfirmed, 2 more: task-9, task-99\n" in checked and checked.count("unconfirmed") == 3
+    assert "task-10: unconfirmed: expectations are from 1 passing run" in checked
+    assert "    unconfirmed, 2 more: task-11, task-99\n" in checked and checked.count("unconfirmed") == 3
     checked = command("suite", "check", confirmed(file), home=home).stdout
     assert "failing: 3 cases" in checked and "task-99: it expects nothing" in checked
 

@@ -129,12 +129,12 @@ def test_a_regressed_drop_fails_the_blocking_check_and_the_report_says_why(
     assert (check.description or "").startswith("fail: ")
     assert check.metadata["verdict"].value == "fail"
     assert "success -0.917 on 12 tasks" in str(check.metadata["why"].value)
-    assert check.metadata["difference_success"].value == pytest.approx(-0.9)
+    assert check.metadata["difference_success"].value == pytest.approx(-11 / 12)
     page = "https://reports.example.com/s/worse/report.html"
     assert check.metadata["report"] == dg.MetadataValue.url(f"{page}#gate")
     (failed,) = (event.step_failure_data for event in result.all_events if event.is_step_failure)
     assert failed.error is not None and failed.error.stack == [], "the page of the run shows a sentence, no frames"
-    assert failed.error.message.startswith("1 blocking check failed. s/worse: regression_gate: fail: success -0.900")
+    assert failed.error.message.startswith("1 blocking check failed. s/worse: regression_gate: fail: success -0.917")
     assert failed.user_failure_data is not None
     assert failed.user_failure_data.metadata["report"] == check.metadata["report"]
     assert result.dagster_run.tags["dagster/retry_on_asset_or_op_failure"] == "false", "it would fail again"
