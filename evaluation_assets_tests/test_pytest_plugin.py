@@ -71,7 +71,7 @@ def test_a_test_fails_where_the_agent_got_worse(project: pytest.Pytester) -> Non
     done.stdout.fnmatch_lines_random(
         [
             "worse against main: FAIL on 10 runs",
-            "*success -0.900 on 10 tasks*",
+            "*success -0.917 on 12 tasks*",
             "*tasks that fell (9)*",
             "    task-1: success 1.00 -> 0.00*",
             f"  report: {project.path}/.evaluation/reports/worse/report.html",
