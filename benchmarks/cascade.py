@@ -15,8 +15,9 @@ accepts, the last stage's more likely verdict counts, so that no person is invol
 """
 
 import sys
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 from pathlib import Path
 from statistics import fmean
@@ -142,7 +143,11 @@ def read_steps(folder: Path, stages: Sequence[Sequence[str]] = STAGES) -> Steps:
         signals[judge] = np.array([said.get((record, step), np.nan) for _, record, step, _ in rows])
     clusters = [record for _, record, _, _ in rows]
     labelled = LabelledSubjects(
-        signals, [name for name, _, _, _ in rows], clusters, np.array([label == 1 for _, _, _, label in rows])
+        signals,
+        [name for name, _, _, _ in rows],
+        clusters,
+        np.array([place for record in Counter(clusters).values() for place in range(record)]),
+        np.array([label == 1 for _, _, _, label in rows]),
     )
     return Steps(stages, labelled, [record.rpartition(":")[0] for record in clusters])
 
@@ -150,7 +155,7 @@ def read_steps(folder: Path, stages: Sequence[Sequence[str]] = STAGES) -> Steps:
 def measured(steps: Steps, alpha: float | None, unit: str, splits: int, seed: int = 0) -> Iterator[Measured]:
     """Fit on a random half of the trajectories or tasks, measure on the other; `None` is the half's `own_alpha`."""
     clusters = steps.labelled.clusters if unit == "trajectory" else steps.tasks
-    whole = LabelledSubjects(steps.labelled.signals, steps.labelled.kinds, clusters, steps.labelled.passes)
+    whole = replace(steps.labelled, clusters=clusters)
     names, number = np.unique(clusters, return_inverse=True)
     random = np.random.default_rng(seed)
     for _ in range(splits):
@@ -162,7 +167,7 @@ def measured(steps: Steps, alpha: float | None, unit: str, splits: int, seed: in
 
 
 def _measured(fitted: FittedCriterion, unseen: LabelledSubjects, last_judge: str, alpha: float) -> Measured:
-    found = fitted.decisions(unseen.signals, unseen.kinds)
+    found = fitted.decisions(unseen.signals, unseen.kinds, unseen.places)
     last = len(fitted.stages) - 1
     is_accepted = found.stage >= 0
     best = unseen.signals[last_judge] > 0.5

@@ -84,7 +84,7 @@ def pairs(data: Path) -> Steps:
 def _steps(tasks: Sequence[str], verdicts: Verdicts, passes: Sequence[bool]) -> Steps:
     signals = {judge: np.array([own[at] for own in verdicts]) for at, judge in enumerate((FIRST, SECOND))}
     clusters = [f"{task}#{number}" for number, task in enumerate(tasks)]
-    labelled = LabelledSubjects(signals, ["all"] * len(tasks), clusters, np.array(passes))
+    labelled = LabelledSubjects(signals, ["all"] * len(tasks), clusters, np.zeros(len(tasks)), np.array(passes))
     return Steps(((FIRST,), (SECOND,)), labelled, list(tasks))
 
 

@@ -53,7 +53,7 @@ def test_a_test_fails_where_the_agent_got_worse(project: pytest.Pytester) -> Non
         def test_same(evaluation):
             result = evaluation("same.jsonl")
             assert result.gate(baseline="main").verdict == "pass"
-            assert result.passed and len(result.clips) == 20
+            assert result.passed and len(result.clips) == 24
             assert evaluation("same.jsonl") is result
 
         def test_worse(evaluation):
@@ -70,9 +70,9 @@ def test_a_test_fails_where_the_agent_got_worse(project: pytest.Pytester) -> Non
     done.assert_outcomes(passed=1, failed=3)
     done.stdout.fnmatch_lines_random(
         [
-            "worse against main: FAIL on 10 runs",
-            "*success -0.900 on 10 tasks*",
-            "*tasks that fell (9)*",
+            "worse against main: FAIL on 12 runs",
+            "*success -0.917 on 12 tasks*",
+            "*tasks that fell (11)*",
             "    task-1: success 1.00 -> 0.00*",
             f"  report: {project.path}/.evaluation/reports/worse/report.html",
             "UnknownName: there is no baseline 'mian'; promoted baselines: none; evaluated drops: main, same, worse",

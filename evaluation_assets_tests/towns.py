@@ -1,4 +1,4 @@
-"""A suite of ten tasks about towns: runs that are good or bad, and a baseline of good ones."""
+"""A suite of twelve tasks about towns: runs that are good or bad, and a baseline of good ones."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import dagster as dg
 
 from evaluation_assets_tests.conftest import Workspace, call, record
 
-TASKS = 10
+TASKS = 12
 GATE = "regression_gate"
 
 

@@ -34,7 +34,7 @@ from evaluation_assets.resources.asset_keys import owned_key
 from evaluation_assets.resources.dagster_private import DEFAULT_DATA_VERSION
 from evaluation_assets.resources.installation import HomeResource
 
-REVIEWING_VERSION = "8"
+REVIEWING_VERSION = "9"
 """Increment when the same scores and labels would give different results."""
 
 _QUEUED = (

@@ -30,7 +30,8 @@ def test_the_terminal_states_success_and_what_the_panel_is_worth(
     assert lines[at + 1].endswith("AUROC against recorded success 0.55 (95% CI 0.50 to 0.60)")
     assert lines[at + 2] == "  pass^3             0.514 over 25 tasks"
     assert lines[at + 3] == (
-        "  effective judges   2.1 of 3 (from the correlation of errors, 109 subjects with recorded outcomes)"
+        "  effective judges   2.1 of 3 "
+        "(from the correlation of errors, 109 subjects with recorded outcomes that all scored)"
     )
 
 

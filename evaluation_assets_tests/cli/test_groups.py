@@ -9,7 +9,9 @@ import pytest
 import yaml
 
 from evaluation_assets_tests.conftest import command
-from evaluation_assets_tests.towns import TASKS, runs
+from evaluation_assets_tests.towns import runs
+
+TASKS = 10
 
 
 def test_a_failure_appears_is_resolved_and_reopened(tmp_path: Path) -> None:

@@ -41,9 +41,9 @@ def test_cases_from_a_group_and_from_a_drop(tmp_path: Path) -> None:
     done = command("suite", "from-group", worst["group_id"], "--output", file, home=home)
     assert done.stdout == f"{file}: 4 cases to confirm, 3 with expected calls or an answer\n", done.stderr
     cases = {case["id"]: case for case in yaml.safe_load(file.read_text())["cases"]}
-    assert cases.keys() == {"task-7", "task-8", "task-9", "task-99"}
-    assert [call["tool"] for call in cases["task-8"]["expected_calls"]] == ["browser_search_google"]
-    assert cases["task-8"]["answer"] == {"value": "The town has 48 inhabitants."}
+    assert cases.keys() == {"task-9", "task-10", "task-11", "task-99"}
+    assert [call["tool"] for call in cases["task-9"]["expected_calls"]] == ["browser_search_google"]
+    assert cases["task-9"]["answer"] == {"value": "The town has 49 inhabitants."}
     assert cases["task-99"]["review"] == "no run of the task passed without the failure, say what is expected"
 
     misnamed = command("suite", "from-group", worst["group_id"], "--output", tmp_path / "failing.xml", home=home)
@@ -58,8 +58,8 @@ def test_cases_from_a_group_and_from_a_drop(tmp_path: Path) -> None:
 
     checked = command("suite", "check", file, home=home).stdout
     assert "failing: 0 cases" in checked and "skipped            4" in checked
-    assert "task-8: unconfirmed: expectations are from 1 passing run" in checked
-    assert "    unconfirmed, 2 more: task-9, task-99\n" in checked and checked.count("unconfirmed") == 3
+    assert "task-10: unconfirmed: expectations are from 1 passing run" in checked
+    assert "    unconfirmed, 2 more: task-11, task-99\n" in checked and checked.count("unconfirmed") == 3
     checked = command("suite", "check", confirmed(file), home=home).stdout
     assert "failing: 3 cases" in checked and "task-99: it expects nothing" in checked
 

@@ -50,9 +50,9 @@ def cascade() -> FittedCascade:
     random = np.random.default_rng(1)
     said = random.choice([0.7, 1.0], 2000)
     passes = (said == 1.0) | (random.random(2000) < 0.5)
-    subjects = LabelledSubjects(
-        {"cheap": said, "dear": said}, ["none"] * 2000, [f"run {number}" for number in range(2000)], passes
-    )
+    clusters = [f"run {number}" for number in range(2000)]
+    places = np.arange(2000) % CLIPS
+    subjects = LabelledSubjects({"cheap": said, "dear": said}, ["none"] * 2000, clusters, places, passes)
     names = {criterion.key for chain in chains(1) for subject in chain.subjects for criterion in subject.criteria}
     fitted = tuple(fit_criterion("clip", name, subjects, STAGES, alpha=0.05, delta=0.1) for name in sorted(names))
     return FittedCascade(

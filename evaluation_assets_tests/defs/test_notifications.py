@@ -67,9 +67,9 @@ def test_a_regression_is_told_to_the_url(accepted: Workspace, receiver: list[dic
     accepted.drop("s/worse", runs(1, bad=TASKS - 1))
     notify(accepted, accepted.run("s/worse"))
     (message,) = receiver
-    assert message["text"].startswith("Regression in s/worse (success 1 of 10 ")
-    assert message["text"].count("success -0.900 on 10 tasks") == 1
-    assert ": regression_gate: fail: success -0.900 on 10 tasks" in message["text"]
+    assert message["text"].startswith("Regression in s/worse (success 1 of 12 ")
+    assert message["text"].count("success -0.917 on 12 tasks") == 1
+    assert ": regression_gate: fail: success -0.917 on 12 tasks" in message["text"]
     assert (message["kind"], message["job"], message["drop"]) == ("regression", "evaluate", "s/worse")
     assert [check["check"] for check in message["checks"]] == [GATE]
     page = str(accepted.home.reports("s/worse") / "report.html")

@@ -128,13 +128,13 @@ def test_a_regressed_drop_fails_the_blocking_check_and_the_report_says_why(
     assert (check.passed, check.severity) == (False, dg.AssetCheckSeverity.ERROR)
     assert (check.description or "").startswith("fail: ")
     assert check.metadata["verdict"].value == "fail"
-    assert "success -0.900 on 10 tasks" in str(check.metadata["why"].value)
-    assert check.metadata["difference_success"].value == pytest.approx(-0.9)
+    assert "success -0.917 on 12 tasks" in str(check.metadata["why"].value)
+    assert check.metadata["difference_success"].value == pytest.approx(-11 / 12)
     page = "https://reports.example.com/s/worse/report.html"
     assert check.metadata["report"] == dg.MetadataValue.url(f"{page}#gate")
     (failed,) = (event.step_failure_data for event in result.all_events if event.is_step_failure)
     assert failed.error is not None and failed.error.stack == [], "the page of the run shows a sentence, no frames"
-    assert failed.error.message.startswith("1 blocking check failed. s/worse: regression_gate: fail: success -0.900")
+    assert failed.error.message.startswith("1 blocking check failed. s/worse: regression_gate: fail: success -0.917")
     assert failed.user_failure_data is not None
     assert failed.user_failure_data.metadata["report"] == check.metadata["report"]
     assert result.dagster_run.tags["dagster/retry_on_asset_or_op_failure"] == "false", "it would fail again"
@@ -154,7 +154,7 @@ def test_a_regressed_drop_fails_the_blocking_check_and_the_report_says_why(
     )
     write_index(accepted.home)
     listed = (accepted.home.root / "reports" / "index.html").read_text()
-    assert "<td>success 1 of 10 (10.0%) <small>-0.900 against the baseline</small></td>" in listed
+    assert "<td>success 1 of 12 (8.3%) <small>-0.917 against the baseline</small></td>" in listed
     assert "**fail**" in text
     assert "Scores are means over tasks, without each judge’s leniency" in page, "other sections have it"
     assert "Means over tasks, without each judge’s leniency" in page
@@ -240,7 +240,7 @@ def test_missing_tasks_fail_the_blocking_check_by_name(accepted: Workspace) -> N
     accepted.drop("s/others", others)
     result = accepted.run("s/others")
     assert not result.success
-    assert (check_of(result).description or "").startswith("fail: 10 of 10 tasks are missing: task-0, task-1, ")
+    assert (check_of(result).description or "").startswith("fail: 12 of 12 tasks are missing: task-0, task-1, ")
 
 
 def test_an_agent_that_loops_fails_whether_its_runs_are_kept_or_removed(accepted: Workspace) -> None:
@@ -255,12 +255,12 @@ def test_an_agent_that_loops_fails_whether_its_runs_are_kept_or_removed(accepted
     )
     accepted.drop("s/loops", looping)
     kept = check_of(accepted.run("s/loops"))
-    assert not kept.passed and "success -1.000 on 10 tasks" in (kept.description or "")
+    assert not kept.passed and "success -1.000 on 12 tasks" in (kept.description or "")
     accepted.drop("s/loops2", looping)
     config = {"evaluate_drop": {"config": {"on_violation": "remove"}}}
     removed = accepted.run("s/loops2", ops=config)
     assert not removed.success
-    assert "10 of 10 tasks are missing: task-0" in (check_of(removed).description or "")
+    assert "12 of 12 tasks are missing: task-0" in (check_of(removed).description or "")
 
 
 def test_what_blocks_is_configured(accepted: Workspace) -> None:
@@ -269,7 +269,7 @@ def test_what_blocks_is_configured(accepted: Workspace) -> None:
     other.drop("s/lower", runs(TASKS - 1, bad=1))
     result = other.run("s/lower")
     assert not result.success
-    assert "success 0.9 over 10 tasks is below its floor of 0.95" in (check_of(result).description or "")
+    assert "success 0.9167 over 12 tasks is below its floor of 0.95" in (check_of(result).description or "")
 
 
 @pytest.mark.parametrize(
@@ -405,7 +405,7 @@ def test_a_previous_drop_that_is_damaged_is_not_compared_with(installation: Work
 def test_labels_make_judge_cards_and_keep_a_poor_judge_out_of_the_gate(accepted: Workspace) -> None:
     accepted.home.gate_file.write_text("review: {min_labels: 5}\n")
     strict = with_panel(accepted, "rules")
-    strict.drop("s/mixed", runs(5, bad=5))
+    strict.drop("s/mixed", runs(6, bad=6))
     strict.run("s/mixed")
     sheet = (accepted.home.reports("s/mixed") / "review.csv").read_text()
     queue = {row["trajectory_id"]: row for row in csv.DictReader(sheet.splitlines())}
@@ -413,8 +413,8 @@ def test_labels_make_judge_cards_and_keep_a_poor_judge_out_of_the_gate(accepted:
     labels = Path(accepted.home.labels.path)
     labels.mkdir()
     contrary = [
-        {"drop": "s/mixed", "trajectory_id": f"task-{number}", "label": "fail" if number < 5 else "pass"}
-        for number in range(10)
+        {"drop": "s/mixed", "trajectory_id": f"task-{number}", "label": "fail" if number < 6 else "pass"}
+        for number in range(12)
     ]
     (labels / "ada.jsonl").write_text("\n".join(json.dumps(label) for label in [*contrary, {"drop": "s/mixed"}]))
     result = overview(strict)
@@ -422,10 +422,10 @@ def test_labels_make_judge_cards_and_keep_a_poor_judge_out_of_the_gate(accepted:
     checks = {check.check_name: check for check in result.get_asset_check_evaluations() if not check.passed}
     assert set(checks) == {"readable", "may_gate"}
     (card,) = accepted.home.whole_table("judge_cards").rows()
-    assert (card["judge"], card["n_labels"], card["may_gate"]) == ("rules", 10, False)
+    assert (card["judge"], card["n_labels"], card["may_gate"]) == ("rules", 12, False)
     assert card["kappa"] < 0
     rates = {row["judge"]: row for row in accepted.home.whole_table("pass_rates").rows() if row["drop"] == "s/mixed"}
-    assert rates["panel"]["n_subjects"] == 10
+    assert rates["panel"]["n_subjects"] == 12
     # Evaluated before the labels came: the judge stops gating there too, and outcomes go on.
     accepted.home.gate_file.write_text("review: {min_labels: 5}\ngate: {metrics: [overall, success]}\n")
     chosen = with_panel(accepted, "rules")
@@ -434,7 +434,7 @@ def test_labels_make_judge_cards_and_keep_a_poor_judge_out_of_the_gate(accepted:
     )
     assert "judge rules is disqualified: kappa" in (check_of(earlier).description or "")
     assert "overall: no task has values in both runs" in (check_of(earlier).description or "")
-    assert "success -0.500 on 10 tasks" in (check_of(earlier).description or "")
+    assert "success -0.500 on 12 tasks" in (check_of(earlier).description or "")
     strict.drop("s/next", runs(TASKS))
     next_run = strict.run("s/next")
     assert next_run.success

@@ -163,7 +163,7 @@ class BatchGate:
         verdicts = classify(
             evidence,
             evidence.p_regression,
-            (differences == 0).all(axis=1),
+            (differences == 0).all(axis=1) & (base == 0).all(axis=1),
             margin=settings.delta,
             max_undetected=settings.max_undetected,
             alpha=settings.alpha,

@@ -19,6 +19,7 @@ from evaluation_assets.core.gating.paired_tests import (
     holm,
     tasks_needed,
     tasks_to_pass,
+    tasks_to_show,
 )
 from evaluation_assets.core.gating.pairs import Pairs, pairs_of
 from evaluation_assets.core.gating.settings import GateSettings, GateVerdict
@@ -83,6 +84,8 @@ def _evidence(pairs: Pairs, settings: GateSettings, metrics: int, offset: Offset
     differences = pairs.differences
     if (own := _error(pairs, settings, offset)) is not None:
         error, degrees = own
+        if pairs.are_unchanged_outcomes and offset is None:
+            return compare_outcomes(0, 0, round(degrees) + 1, margin, alpha, power, metrics=metrics)
         return compare_scores(differences, margin, alpha, power, metrics=metrics, std_error=error, degrees=degrees)
     if pairs.are_outcomes:
         lost, gained = (differences < 0).sum(), (differences > 0).sum()
@@ -113,8 +116,6 @@ def _comparison(
     if evidence is None:
         reason = wording.too_little_known(name, n)
         return MetricComparison(metric=name, gates=gates, n_tasks=n, verdict="inconclusive", reason=reason)
-    spread = float(pairs.differences.std(ddof=1))
-    needed = tasks_needed(spread, pairs.margin(settings), settings.alpha, settings.power) if spread > 0 else n
     p_adjusted = float(evidence.p_regression) if adjusted is None else adjusted
     verdict, reason = _verdict(pairs, evidence, p_adjusted, level, settings, offset)
     low, high = sorted(pairs.as_change(float(end)) for end in (evidence.low, evidence.high))
@@ -132,12 +133,19 @@ def _comparison(
         mean_difference=pairs.mean_difference,
         note=_note(pairs, settings) if gates else None,
         n_tasks=n,
-        tasks_needed=needed,
-        smallest_drop=pairs.as_size(float(evidence.detectable)),
+        tasks_needed=_tasks_needed(pairs, settings),
+        smallest_drop=None if pairs.cannot_fall else pairs.as_size(float(evidence.detectable)),
         method=_method(pairs, settings) + ("" if offset is None else ", with the error of the bridge"),
         verdict=verdict,
         reason=reason,
     )
+
+
+def _tasks_needed(pairs: Pairs, settings: GateSettings) -> int:
+    margin, spread = pairs.margin(settings), float(pairs.differences.std(ddof=1))
+    if pairs.are_unchanged_outcomes:
+        return tasks_to_show(margin, settings.alpha)
+    return tasks_needed(spread, margin, settings.alpha, settings.power) if spread > 0 else len(pairs.tasks)
 
 
 def _note(pairs: Pairs, settings: GateSettings) -> str | None:
@@ -169,12 +177,15 @@ def _verdict(
         return _by_tolerance(pairs, settings)
     if n < settings.min_tasks:
         return "inconclusive", wording.too_few_tasks(pairs, float(evidence.effect), settings.min_tasks)
-    if np.array_equal(pairs.baseline, pairs.current):
-        return "pass", wording.unchanged(pairs)
+    if pairs.cannot_fall:
+        return "pass", wording.cannot_fall(pairs)
     margin, undetected = pairs.margin(settings), pairs.max_undetected(settings)
     verdict: GateVerdict = classify(
         evidence, p_adjusted, False, margin=margin, max_undetected=undetected, alpha=settings.alpha
     ).item()
+    if np.array_equal(pairs.baseline, pairs.current):
+        needed = None if verdict == "pass" else tasks_to_show(undetected, settings.alpha)
+        return verdict, wording.unchanged(pairs, evidence, needed, settings)
     if verdict != "inconclusive":
         return verdict, wording.tested(verdict, pairs, evidence, p_adjusted, settings)
     noise = _noise(pairs, settings, offset)

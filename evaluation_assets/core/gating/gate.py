@@ -332,11 +332,13 @@ def _missing_trials(
 
     Fewer trials of every task are a choice: no task should have more than the one that has the most.
     """
-    now = [current.trials.get(task, 1) for task in tasks]
-    most = max(now, default=0)
-    expected = sum(min(most, baseline.trials.get(task, 1) // len(baseline.runs)) for task in tasks)
-    if sum(now) < expected * (1 - tolerated) - _ROUNDING:
-        yield wording.missing_trials(sum(now), expected), "warn"
+    now = {task: current.trials.get(task, 1) for task in tasks}
+    most = max(now.values(), default=0)
+    expected = {task: min(most, baseline.trials.get(task, 1) // len(baseline.runs)) for task in tasks}
+    # Counted task by task: more trials of one task do not replace those of another.
+    there = sum(min(now[task], expected[task]) for task in tasks)
+    if there < sum(expected.values()) * (1 - tolerated) - _ROUNDING:
+        yield wording.missing_trials(there, sum(expected.values())), "warn"
 
 
 def _gravest(verdicts: Iterable[GateVerdict]) -> GateVerdict:

@@ -7,7 +7,7 @@ runs the same code as the gate.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from math import ceil, inf, sqrt
+from math import ceil, inf, log, log1p, sqrt
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,8 @@ class Evidence:
 
     `p_regression` is the p-value of the null hypothesis "no decrease", `p_non_inferior` that of "a decrease of the
     margin or more". The interval inverts the two one-sided tests, so its confidence is `1 - 2 alpha`. `detectable` is
-    the decrease that is detectable with these tasks and the configured power.
+    the decrease that is detectable with these tasks and the configured power; if no outcome changed, the decrease that
+    loses at least one task with the probability `1 - alpha`.
     """
 
     effect: Any
@@ -84,7 +85,8 @@ def compare_outcomes(
     `p_regression` is the exact unconditional test on McNemar's statistic: Suissa and Shuster, Biometrics 47 (1991). It
     keeps its level like McNemar's conditional test and has more power. Interval and non-inferiority add half a task to
     both counts: Agresti and Min, Statistics in Medicine 24 (2005). If no task changed, `p_non_inferior` is exact: the
-    probability that no task is lost if the true share of lost tasks is the margin. The interval is clipped to -1..1.
+    probability that no task is lost if the true share of lost tasks is the margin; so is `detectable`. The interval is
+    clipped to -1..1.
     """
     lost, gained = np.asarray(lost, float), np.asarray(gained, float)
     size = tasks + 2
@@ -98,8 +100,17 @@ def compare_outcomes(
         np.minimum(shift + half, 1),
         np.vectorize(_p_lost, otypes=[float])(lost, gained, tasks),
         p_non_inferior,
-        np.vectorize(_detectable_loss, otypes=[float])(lost + gained, tasks, alpha / metrics, power),
+        np.where(
+            lost + gained > 0,
+            np.vectorize(_detectable_loss, otypes=[float])(lost + gained, tasks, alpha / metrics, power),
+            1 - alpha ** (1 / tasks),
+        ),
     )
+
+
+def tasks_to_show(decrease: float, alpha: float) -> int:
+    """The number of tasks of which a decrease loses at least one with the probability `1 - alpha`."""
+    return 1 if decrease >= 1 else ceil(log(alpha) / log1p(-decrease) - 1e-9)
 
 
 _SHARES = np.concatenate([np.geomspace(0.001, 0.1, 60), np.linspace(0.1, 1, 91)[1:]])
@@ -164,7 +175,7 @@ def _detectable_loss(changed: float, tasks: int, alpha: float, power: float) -> 
 def classify(
     evidence: Evidence,
     p_adjusted: Floats,
-    unchanged: Any,
+    cannot_fall: Any,
     *,
     margin: float,
     max_undetected: float,
@@ -173,12 +184,12 @@ def classify(
     """The verdict of each comparison: `fail`, `warn`, `pass` or `inconclusive`.
 
     `fail`: a significant decrease of the margin or more. `warn`: a smaller decrease, significant at `warning_level`.
-    `pass`: no significant decrease, and nothing changed, or a decrease of the margin is ruled out, or a decrease of
+    `pass`: no significant decrease, and none was possible, or a decrease of the margin is ruled out, or a decrease of
     `max_undetected` would have been detected.
     """
     p_adjusted = np.asarray(p_adjusted)
     beyond = (p_adjusted <= alpha) & (evidence.effect <= -margin + 1e-12)
-    seen = unchanged | (evidence.p_non_inferior <= alpha) | (evidence.detectable <= max_undetected)
+    seen = cannot_fall | (evidence.p_non_inferior <= alpha) | (evidence.detectable <= max_undetected)
     return np.select([beyond, p_adjusted <= warning_level(alpha), seen], ["fail", "warn", "pass"], "inconclusive")
 
 

@@ -54,6 +54,16 @@ class Pairs:
         """
         return float(self.current.mean() / self.baseline.mean()) - 1 if self.is_relative else None
 
+    @property
+    def are_unchanged_outcomes(self) -> bool:
+        """Whether every task has the same outcome in both runs."""
+        return self.are_outcomes and np.array_equal(self.baseline, self.current)
+
+    @property
+    def cannot_fall(self) -> bool:
+        """Whether every task has the worst outcome in both runs."""
+        return self.are_unchanged_outcomes and bool((self.baseline == float(self.lower_is_better)).all())
+
     def margin(self, settings: GateSettings) -> float:
         """The largest tolerated decrease, on the scale of the differences."""
         return log1p(settings.relative_delta) if self.is_relative else settings.delta

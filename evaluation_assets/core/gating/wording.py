@@ -63,9 +63,21 @@ def too_few_tasks(pairs: Pairs, effect: float, least: int) -> str:
     return f"{_change(pairs, effect)}; at least {counted(least, 'task')} required"
 
 
-def unchanged(pairs: Pairs) -> str:
-    """Reason for a metric that is equal in both runs."""
-    return f"{pairs.metric}: unchanged on {counted(len(pairs.tasks), 'task')}"
+def cannot_fall(pairs: Pairs) -> str:
+    """Reason for a metric with the worst value in both runs."""
+    worst, change = ("1", "rise") if pairs.lower_is_better else ("0", "fall")
+    return f"{pairs.metric}: {worst} on {counted(len(pairs.tasks), 'task')} in both runs, so it cannot {change}"
+
+
+def unchanged(pairs: Pairs, evidence: Evidence, needed: int | None, settings: GateSettings) -> str:
+    """Reason for a metric that is equal in both runs. `needed` is how many tasks a pass takes, if they are too few."""
+    same = f"{pairs.metric}: unchanged on {counted(len(pairs.tasks), 'task')}"
+    if not pairs.are_outcomes:
+        return same
+    shown = f"{_size(pairs, float(evidence.detectable))} would have shown ({1 - settings.alpha:.0%} confidence)"
+    if needed is None:
+        return f"{same}; {shown}"
+    return f"{same}; only {shown}, {needed} tasks needed to show {_size(pairs, pairs.max_undetected(settings))}"
 
 
 def with_tolerance(pairs: Pairs, limit: float) -> str:
@@ -86,11 +98,11 @@ def tested(verdict: GateVerdict, pairs: Pairs, evidence: Evidence, p_adjusted: f
 
 
 def undecided(pairs: Pairs, evidence: Evidence, noise: Noise, needed: int, settings: GateSettings) -> str:
-    """Reason for a metric with too few tasks to detect even a large decrease, and how many are needed."""
+    """Reason for a metric with too few tasks to detect even a large decrease, and with how many a run would pass."""
     change = _change(pairs, float(evidence.effect))
     differ = "" if noise.changed is None else f", as {noise.changed:.0%} of the tasks changed their outcome"
-    to_detect = _size(pairs, pairs.max_undetected(settings))
-    return f"{change}: not significant; about {needed} tasks needed to detect {to_detect}{differ}"
+    passing = f"with about {needed} tasks, {1 - settings.alpha:.0%} of unchanged runs would pass"
+    return f"{change}: not significant; {passing}{differ}"
 
 
 def correlated(suspected: SuspectedFamilies) -> str:

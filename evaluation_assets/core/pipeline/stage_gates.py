@@ -10,6 +10,7 @@ from typing import Self
 from evaluation_assets.core.judging.cascade.evidence import (
     Evidence,
     accepting_stages,
+    places,
     probabilities_of_passing,
     signals,
     stored_probabilities,
@@ -104,11 +105,13 @@ class StageGate:
         spared: set[str] = set()
         for level in {subject.level for subject in chain.subjects}:
             subjects = [subject for subject in chain.subjects if subject.level == level]
+            place = places(subject.name for subject in subjects)
             evidence = [
                 Evidence(
                     subject.rubric.name,
                     tuple(criterion.key for criterion in subject.criteria),
                     {judge: by_subject.get(subject.name, {}) for judge, by_subject in said.items()},
+                    place=place[subject.name],
                 )
                 for subject in subjects
             ]

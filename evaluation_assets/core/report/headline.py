@@ -26,12 +26,16 @@ RIGHT_ANSWER = "answer_correctness"
 _BY = {"outcome": ("success",), "suite": ("passed",), "criterion": ("right_answer", "criterion")}
 _PROCESS = "process score"
 _BY_RULES = "overall score of the embedded judge"
-_METRICS: Mapping[str, str] = {"success": SUCCESS, "passed": PASS_RATE, "score": OVERALL}
-"""Metrics of the gate that are the same figure."""
+_METRICS: Mapping[str, str] = {"success": SUCCESS, "passed": PASS_RATE}
+"""Metrics of the gate that are the same outcome."""
 
 
 class Change(BaseModel):
-    """How the headline differs from the suite's baseline, on the `n_tasks` tasks of both, as the gate computes it."""
+    """How the headline differs from the suite's baseline, on the `n_tasks` tasks of both, as the gate computes it.
+
+    `compared` names what the gate compared with its value, where that is not the figure of the headline: the mean over
+    these tasks, of scores without the leniency of judges.
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -41,6 +45,13 @@ class Change(BaseModel):
     ci_high: float | None
     confidence: float
     n_tasks: int
+    compared: str | None = None
+
+    @property
+    def short(self) -> str:
+        """The change without its interval: `-0.143 against the baseline`."""
+        what = "" if self.compared is None else f"{self.compared}, "
+        return f"{what}{signed(self.difference)} against the baseline"
 
     @property
     def text(self) -> str:
@@ -50,7 +61,7 @@ class Change(BaseModel):
         interval = ""
         if self.ci_low is not None and self.ci_high is not None:
             interval = f"{self.confidence:.0%} CI {signed(self.ci_low)} to {signed(self.ci_high)}, "
-        return f"{signed(self.difference)} against the baseline ({interval}{counted(self.n_tasks, 'task')})"
+        return f"{self.short} ({interval}{counted(self.n_tasks, 'task')})"
 
 
 class Rate(BaseModel):
@@ -128,7 +139,7 @@ class Headline(BaseModel):
         """How the headline differs from the baseline, without its interval: `-0.143 against the baseline`."""
         of_score = None if self.is_process else self.change
         change = of_score if self.measure == "score" else self.rates[0].change
-        return None if change is None else f"{signed(change.difference)} against the baseline"
+        return None if change is None else change.short
 
     @property
     def is_process(self) -> bool:
@@ -158,7 +169,7 @@ def headline(
     known = [_with_change(rate, gate) for rate in rates if rate is not None]
     known.sort(key=lambda rate: rate.measure not in _BY.get(settings.by or "", ()))
     name = _BY_RULES if by_rules_only else "overall score"
-    change = _change(_METRICS["score"], gate)
+    change = _change(OVERALL, gate, overall.mean, "adjusted mean over tasks")
     scores = [_judged(name, overall, change)]
     score = overall.mean
     if process is not None:
@@ -232,11 +243,12 @@ def criterion_rate(scores: Iterable[tuple[str, float | None]], runs: int, settin
 
 
 def _with_change(rate: Rate, gate: GateOutcome | None) -> Rate:
-    change = _change(_METRICS.get(rate.measure), gate)
+    change = _change(_METRICS.get(rate.measure), gate, rate.rate, "mean over tasks")
     return rate if change is None else rate.model_copy(update={"change": change})
 
 
-def _change(metric: str | None, gate: GateOutcome | None) -> Change | None:
+def _change(metric: str | None, gate: GateOutcome | None, shown: float | None, compared_as: str) -> Change | None:
+    """The change of a metric; its own value is named if it is not the one `shown`."""
     if gate is None:
         return None
     for compared in gate.metrics:
@@ -248,5 +260,11 @@ def _change(metric: str | None, gate: GateOutcome | None) -> Change | None:
                 ci_high=compared.ci_high,
                 confidence=gate.confidence,
                 n_tasks=compared.n_tasks,
+                compared=_compared(compared_as, compared.current, shown),
             )
     return None
+
+
+def _compared(name: str, own: float | None, shown: float | None) -> str | None:
+    is_another = own is not None and shown is not None and abs(own - shown) > 0.0005
+    return f"{name} {own:.3f}" if is_another else None

@@ -92,7 +92,13 @@ def environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"score": _score, "percent": _with_dash(percent), "cell": markdown_cell, "fenced": _fenced}
+    environment.filters |= {
+        "score": _score,
+        "to_a_thousandth": _to_a_thousandth,
+        "percent": _with_dash(percent),
+        "cell": markdown_cell,
+        "fenced": _fenced,
+    }
     environment.filters |= {
         "precise": precise,
         "signed": signed,
@@ -136,6 +142,11 @@ def _with_dash(written: Callable[[float], str]) -> Callable[[float | None], str]
 def _score(value: float | None) -> str:
     """A score with two decimals; a dash for `None`."""
     return "–" if value is None else f"{value:z.2f}"
+
+
+def _to_a_thousandth(value: float | None) -> str:
+    """A share as the terminal prints it; a dash for `None`."""
+    return "–" if value is None else f"{value:.3f}"
 
 
 def _interval(figures: _Interval) -> str:

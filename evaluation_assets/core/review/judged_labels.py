@@ -18,6 +18,7 @@ from evaluation_assets.core.review.labels import PASSED
 from evaluation_assets.core.review.length_bias import LengthSlope, no_slope, slope_at_equal_label
 from evaluation_assets.core.review.measured import Measured, read_measured
 from evaluation_assets.core.review.settings import ReviewSettings
+from evaluation_assets.core.scoring.panel_scores import OVERALL
 from evaluation_assets.core.scoring.reliability import effective_judges, table_of
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.nullable import mean_label
@@ -262,12 +263,7 @@ def pass_rate_rows(
             row["trajectory_id"]: row["stratum"]
             for row in home.table(drop, "review_queue").rows(["trajectory_id", "stratum"])
         }
-        panel = {
-            (drop, row["trajectory_id"], None): row["adjusted_mean"]
-            for row in home.table(drop, "trajectory_scores").rows(["trajectory_id", "criterion", "adjusted_mean"])
-            if row["criterion"] == "overall" and row["adjusted_mean"] is not None
-        }
-        by_judge = {PANEL: panel} | {
+        by_judge = {PANEL: _panel_means(home, drop)} | {
             judge: _means(_samples(_verdicts(home, [drop], judge), PASSED)) for judge in judges
         }
         passed = {
@@ -278,6 +274,21 @@ def pass_rate_rows(
 
     for rows in of_each_drop(home, "review_queue", read, _log.warning):
         yield from rows
+
+
+def _panel_means(home: Installation, drop: str) -> dict[Subject, float]:
+    """The panel's score of each trajectory: the mean of its criteria, as of a judge; `overall` if it scored none."""
+    criteria: dict[Subject, list[float]] = {}
+    overall: dict[Subject, float] = {}
+    for row in home.table(drop, "trajectory_scores").rows(["trajectory_id", "criterion", "adjusted_mean"]):
+        subject, name, mean = (drop, row["trajectory_id"], None), row["criterion"], row["adjusted_mean"]
+        if mean is None or "." in name:  # of the answer
+            continue
+        if name == OVERALL:
+            overall[subject] = mean
+        else:
+            criteria.setdefault(subject, []).append(mean)
+    return _means(criteria) or overall
 
 
 def _corrected(judged: Mapping[Subject, float], truth: Mapping[Subject, float], queue: Mapping[str, str]) -> Row:

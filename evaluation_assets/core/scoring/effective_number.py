@@ -46,7 +46,9 @@ class EffectiveJudges(Frozen):
     def text(self) -> str:
         """The number in words: `at least 1.6 of 3 (from the correlation of verdicts)`."""
         least = "at least " if self.is_bound else ""
-        source = "verdicts" if self.is_bound else f"errors, {self.n_subjects} subjects with {self.basis}"
+        source = (
+            "verdicts" if self.is_bound else f"errors, {self.n_subjects} subjects with {self.basis} that all scored"
+        )
         return f"{least}{self.value:.1f} of {self.n_judges} (from the correlation of {source})"
 
 

@@ -6,11 +6,12 @@ validity.
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import sqrt
+from math import exp, sqrt
 from statistics import fmean, variance
 from typing import Any
 
 import numpy as np
+import scipy
 
 from evaluation_assets.core.scoring.agreement import krippendorff_alpha
 from evaluation_assets.core.scoring.intervals import MIN_CLUSTERS
@@ -183,40 +184,64 @@ def one_way_icc(groups: Sequence[Sequence[float]]) -> Statistic:
     From the one-way analysis of variance, with groups of different sizes; `None` without variation. It can be below 0.
     Source: Shrout and Fleiss, Psychological Bulletin 86 (1979).
     """
-    sizes = np.array([len(group) for group in groups], float)
-    return _icc_of(
-        sizes, np.array([sum(group) for group in groups], float), np.array([_squares(each) for each in groups])
-    )
+    if (found := _variances(_sums(groups))) is None:
+        return None
+    total = found.between + (found.typical - 1) * found.within
+    return (found.between - found.within) / total if total > 1e-12 else None
 
 
 def one_way_icc_interval(groups: Sequence[Sequence[float]]) -> tuple[Statistic, Statistic]:
-    """95% bootstrap interval of `one_way_icc` over groups; undefined below 10 groups, and without variation."""
-    if len(groups) < _LEAST_SUBJECTS:
+    """95% interval of `one_way_icc`; undefined below 10 groups, and without variation in any.
+
+    Two intervals together: by the distribution F (Shrout and Fleiss), which is too short where a few groups differ much
+    from all others, and by the jackknife over groups of the logarithm of F (Arvesen, Annals of Mathematical Statistics
+    40, 1969), which is where there are few such groups. Percentiles of resampled groups are too short there, too.
+    """
+    by_group = _sums(groups)
+    found = _variances(by_group)
+    if found is None or len(groups) < _LEAST_SUBJECTS or found.within <= 1e-12:
         return None, None
-    sizes = np.array([len(group) for group in groups], float)
-    sums = np.array([sum(group) for group in groups], float)
-    squares = np.array([_squares(group) for group in groups])
-    random = np.random.default_rng(_SEED)
-    drawn = (random.integers(len(groups), size=len(groups)) for _ in range(_RESAMPLES))
-    coefficients = [_icc_of(sizes[each], sums[each], squares[each]) for each in drawn]
-    low, high = _percentiles([icc for icc in coefficients if icc is not None])
-    return (None, None) if low == high else (low, high)
+    ratio, quantile = found.between / found.within, scipy.special.fdtri
+    low = ratio / float(quantile(found.groups - 1, found.rest, 0.975))
+    high = ratio * float(quantile(found.rest, found.groups - 1, 0.975))
+    without = [_variances(np.delete(by_group, position, axis=1)) for position in range(len(groups))]
+    ratios = np.array([each.between / each.within for each in without if each is not None and each.within > 1e-12])
+    if len(ratios) == len(groups) and ratio > 0 and (ratios > 0).all():
+        spread = float(np.log(ratios).std()) * sqrt(len(groups) - 1)
+        reach = exp(float(scipy.special.stdtrit(len(groups) - 1, 0.975)) * spread)
+        low, high = min(low, ratio / reach), max(high, ratio * reach)
+    return (low - 1) / (low + found.typical - 1), (high - 1) / (high + found.typical - 1)
 
 
-def _squares(group: Sequence[float]) -> float:
-    return float(sum(value * value for value in group))
+@dataclass(frozen=True, slots=True)
+class _Variances:
+    """Mean squares between and within groups, the typical size of a group, and degrees of freedom within groups."""
+
+    between: float
+    within: float
+    typical: float
+    groups: int
+    rest: int
 
 
-def _icc_of(sizes: np.ndarray, sums: np.ndarray, squares: np.ndarray) -> Statistic:
-    n, count = sizes.sum(), len(sizes)
+def _sums(groups: Sequence[Sequence[float]]) -> np.ndarray:
+    """By group, the number of values, their sum and the sum of their squares."""
+    return np.array([(len(group), sum(group), sum(value * value for value in group)) for group in groups], float).T
+
+
+def _variances(by_group: np.ndarray) -> _Variances | None:
+    sizes, sums, squares = by_group
+    n, count = int(sizes.sum()), len(sizes)
     if count < 2 or n <= count:
         return None
     of_groups = float((sums**2 / sizes).sum())
-    between = (of_groups - float(sums.sum()) ** 2 / n) / (count - 1)
-    within = (float(squares.sum()) - of_groups) / (n - count)
-    typical = (n - float((sizes**2).sum()) / n) / (count - 1)
-    total = between + (typical - 1) * within
-    return float((between - within) / total) if total > 1e-12 else None
+    return _Variances(
+        between=(of_groups - float(sums.sum()) ** 2 / n) / (count - 1),
+        within=(float(squares.sum()) - of_groups) / (n - count),
+        typical=float((n - (sizes**2).sum() / n) / (count - 1)),
+        groups=count,
+        rest=n - count,
+    )
 
 
 def effective_judges(scores: np.ndarray, labels: Sequence[float]) -> float | None:

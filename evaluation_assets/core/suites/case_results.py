@@ -92,6 +92,8 @@ def evaluate(case: Case, run: Run, suite: Suite) -> CaseResult:
     found_by_call = [[] if tools is None else defects(call, tools, are_all=is_listed) for call in calls]
     wrong_by_call = [[defect for defect in of_call if defect.kind != "not_checked"] for of_call in found_by_call]
     chosen = _selection(case, alignment, len(calls))
+    # The score counts that nothing was called. It is no share of calls, whose mean it would raise.
+    is_rightly_idle = chosen.recall is None and chosen.precision == 1
     accuracy = call_metrics.parameter_accuracy(alignment, suite.credit)
     keyword_score, missing_keywords = call_metrics.keyword_score(case.keywords, run.said or run.answer)
     answer = None if case.answer is None else compare_answer(case.answer, run.answer)
@@ -129,9 +131,9 @@ def evaluate(case: Case, run: Run, suite: Suite) -> CaseResult:
         passed=passed,
         score=score,
         parts=parts,
-        precision=chosen.precision,
+        precision=None if is_rightly_idle else chosen.precision,
         recall=chosen.recall,
-        f1=chosen.f1,
+        f1=None if is_rightly_idle else chosen.f1,
         parameter_accuracy=accuracy,
         exact_calls=aligned.right,
         expected_calls=len(expected),

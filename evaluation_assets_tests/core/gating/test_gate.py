@@ -263,6 +263,42 @@ def without(metrics: Metrics, *tasks: str) -> Metrics:
     }
 
 
+@pytest.mark.parametrize(
+    ("tasks", "verdict", "words"),
+    [
+        (
+            8,
+            "inconclusive",
+            "only a decrease of 0.312 would have shown (95% confidence), 11 tasks needed to show a decre",
+        ),
+        (10, "inconclusive", "only a decrease of 0.259 would have shown"),
+        (11, "pass", "a decrease of 0.238 would have shown (95% confidence)"),
+        (12, "pass", "a decrease of 0.221 would have shown (95% confidence)"),
+    ],
+)
+def test_outcomes_of_few_tasks_that_all_passed_twice_show_little(tasks: int, verdict: str, words: str) -> None:
+    same = {"success": scores(np.ones(tasks))}
+    outcome = gate(same, same)
+    assert outcome.verdict == verdict
+    assert outcome.reasons[0].startswith(f"success: unchanged on {tasks} tasks; {words}")
+    assert outcome.metrics[0].smallest_drop == pytest.approx(1 - 0.05 ** (1 / tasks))
+    assert outcome.metrics[0].tasks_needed == 59, "to rule out the margin"
+
+
+def test_tasks_of_few_families_that_all_passed_twice_show_as_little_as_that_many_tasks() -> None:
+    same = {"success": {f"f{number % 4}-{number}": 1.0 for number in range(40)}}
+    outcome = gate(same, same, GateSettings(task_family="^f[0-9]"))
+    assert outcome.verdict == "inconclusive"
+    assert gate(same, same).verdict == "pass"
+
+
+def test_where_every_task_failed_before_nothing_can_fall() -> None:
+    same = {"success": scores(np.zeros(8))}
+    outcome = gate(same, same)
+    assert (outcome.verdict, outcome.reasons) == ("pass", ["success: 0 on 8 tasks in both runs, so it cannot fall"])
+    assert outcome.metrics[0].smallest_drop is None
+
+
 def test_missing_tasks_fail_by_name_however_good_the_others_are() -> None:
     before, _ = noisy(20)
     better = {"overall": {task: value + 0.1 for task, value in before["overall"].items()}}
@@ -373,9 +409,9 @@ def test_intervals_stay_in_range(pairs: list[tuple[float, float]], round_off: bo
     before, after = (np.array(side).round() if round_off else np.array(side) for side in zip(*pairs, strict=True))
     outcome = gate({"overall": scores(before)}, {"overall": scores(after)})
     (metric,) = outcome.metrics
-    assert metric.ci_low is not None and metric.ci_high is not None and metric.smallest_drop is not None
+    assert metric.ci_low is not None and metric.ci_high is not None
     assert -1 <= metric.ci_low <= metric.ci_high <= 1
-    assert 0 <= metric.smallest_drop <= 1
+    assert 0 <= (metric.smallest_drop or 0) <= 1
     made = baseline(drop({"overall": scores(before)})).metrics["overall"]
     assert made.ci_low is None or made.ci_high is None or 0 <= made.ci_low <= made.ci_high <= 1
 
@@ -584,7 +620,7 @@ def test_the_number_of_tasks_needed_is_no_single_task_more() -> None:
     outcome = gate({"success": scores(before)}, {"success": scores(before + flips)})
     assert outcome.verdict == "inconclusive"
     assert outcome.reasons[0].endswith(
-        "about 63 tasks needed to detect a decrease of 0.250, as 30% of the tasks changed their outcome"
+        "with about 63 tasks, 95% of unchanged runs would pass, as 30% of the tasks changed their outcome"
     )
 
 
@@ -654,7 +690,8 @@ def test_the_row_of_a_metric_beyond_its_floor_says_what_the_gate_says(metrics: t
     assert all(rows[name].gates for name in ("success", "latency_s")), "what fails the gate gates"
     assert [reason for reason in outcome.reasons if "success" in reason] == [rows["success"].reason]
     limit = "success 0.5 over 40 tasks is below its floor of 0.9"
-    assert rows["success"].reason in (limit, f"{limit}; success: unchanged on 40 tasks")
+    alone = "; success: unchanged on 40 tasks; a decrease of 0.072 would have shown (95% confidence)"
+    assert rows["success"].reason in (limit, limit + alone)
     assert rows["overall"].verdict == "pass"
     (line,) = [line for line in as_text(outcome).splitlines() if line.startswith("  success ")]
     assert "fail" in line and "*" not in line
@@ -703,6 +740,8 @@ def test_trials_that_are_missing_altogether_are_a_warning() -> None:
     lost = after(one | {"t0": 3}, GateSettings())
     assert (lost.verdict, lost.reasons) == ("warn", ["38 of 60 trials of the tasks compared are missing"])
     assert after(one | {"t0": 3}, GateSettings(), before).reasons == lost.reasons
+    more_of_others = {task: 2 if index < 10 else 4 for index, task in enumerate(tasks)}
+    assert after(more_of_others, GateSettings()).reasons == ["10 of 60 trials of the tasks compared are missing"]
     assert after(dict.fromkeys(tasks, 3) | {"t0": 1}, GateSettings()).verdict == "pass"
     assert after(one, GateSettings()).verdict == "pass"
     assert after(one | {"t0": 3}, GateSettings(max_missing=1)).verdict == "pass"

@@ -55,7 +55,7 @@ def test_kinds_that_are_not_named_warn_beyond_noise() -> None:
     outcome = gate(runs(0), runs(20), GateSettings())
     assert (outcome.verdict, [each.metric for each in outcome.metrics]) == ("warn", ["success"])
     assert outcome.reasons == [
-        "success: unchanged on 40 tasks",
+        "success: unchanged on 40 tasks; a decrease of 0.072 would have shown (95% confidence)",
         "finding.loop +0.500 on 40 tasks (p <0.001); it gates if gate.yaml names it in metrics",
     ]
     for before, after in ((runs(0), runs(2)), (runs(20), runs(0)), (runs(20), runs(20, detectors="2"))):

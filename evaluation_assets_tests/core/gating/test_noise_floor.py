@@ -20,7 +20,7 @@ from evaluation_assets.core.gating.noise_floor import (
 )
 from evaluation_assets.core.gating.paired_tests import compare_scores
 from evaluation_assets.core.gating.task_metrics import DropMetrics, TaskValue
-from evaluation_assets.core.scoring.reliability import one_way_icc
+from evaluation_assets.core.scoring.reliability import one_way_icc, one_way_icc_interval
 from evaluation_assets_tests.conftest import command, record
 from evaluation_assets_tests.third_party import data
 
@@ -71,6 +71,27 @@ def test_icc_is_that_of_the_analysis_of_variance() -> None:
     assert one_way_icc(groups) == pytest.approx((between - within) / (between + 2 * within))
     assert one_way_icc([[1, 1], [1, 1]]) is None
     assert one_way_icc([[0, 1], [1, 0]]) == pytest.approx(-1)
+
+
+@pytest.mark.parametrize(
+    ("tasks", "trials", "often"), [(20, 4, (9, 1)), (12, 3, (5, 1)), (30, (2, 7), (3, 1)), (50, 4, (0.5, 0.1))]
+)
+def test_the_interval_of_icc_covers_it_also_where_most_tasks_always_pass(
+    tasks: int, trials: int | tuple[int, int], often: tuple[float, float]
+) -> None:
+    random = np.random.default_rng(5)
+    covered = []
+    for _ in range(300):
+        sizes = np.full(tasks, trials) if isinstance(trials, int) else random.integers(*trials, tasks, endpoint=True)
+        passed = random.binomial(sizes, random.beta(*often, tasks))
+        low, high = one_way_icc_interval(
+            [[1.0] * own + [0.0] * (n - own) for own, n in zip(passed, sizes, strict=True)]
+        )
+        if low is not None and high is not None:
+            assert -1 <= low < high <= 1
+            covered.append(low <= 1 / (sum(often) + 1) <= high)
+    assert len(covered) > 270
+    assert np.mean(covered) >= 0.88, "0.90 but for chance"
 
 
 def test_tasks_that_never_flip_measure_no_noise() -> None:

@@ -14,6 +14,7 @@ from evaluation_assets.core.gating.paired_tests import (
     holm,
     tasks_needed,
     tasks_to_pass,
+    tasks_to_show,
 )
 
 
@@ -71,12 +72,22 @@ def test_the_test_of_outcomes_keeps_its_level_and_finds_more_than_mcnemars(tasks
     assert power[significant].sum() > power[conditional].sum()
 
 
-@pytest.mark.parametrize(("tasks", "changed"), [(10, 0), (30, 6), (50, 10)])
+@pytest.mark.parametrize(("tasks", "changed"), [(20, 2), (30, 6), (50, 10)])
 def test_the_detectable_decrease_of_outcomes_is_found_with_the_power(tasks: int, changed: int) -> None:
     decrease = float(compare_outcomes(changed / 2, changed / 2, tasks, 0.05, 0.05, 0.8).detectable)
     x, y, chance = chances(tasks, changed / 2 / tasks + decrease, changed / 2 / tasks)
     significant = compare_outcomes(x, y, tasks, 0.05, 0.05).p_regression <= 0.05
     assert chance[significant].sum() == pytest.approx(0.8, abs=0.005)
+
+
+@pytest.mark.parametrize(("tasks", "decrease"), [(8, 0.312), (11, 0.238), (12, 0.221), (58, 0.050)])
+def test_outcomes_of_which_none_changed_show_the_decrease_that_seldom_loses_no_task(
+    tasks: int, decrease: float
+) -> None:
+    found = compare_outcomes(0, 0, tasks, 0.05, 0.05)
+    assert found.detectable == pytest.approx(decrease, abs=5e-4)
+    assert scipy.stats.binom.pmf(0, tasks, found.detectable) == pytest.approx(0.05)
+    assert tasks_to_show(float(found.detectable), 0.05) == tasks
 
 
 @given(arrays(float, st.integers(5, 60), elements=st.floats(-1, 1, width=32)), st.integers(1, 4))

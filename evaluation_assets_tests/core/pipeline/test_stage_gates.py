@@ -59,7 +59,8 @@ def cascade() -> FittedCascade:
     said = random.choice([0.5, 1.0], 2000)
     passes = (said == 1.0) | (random.random(2000) < 0.5)
     clusters = [f"run {number}" for number in range(2000)]
-    subjects = LabelledSubjects({"cheap": said, "dear": said}, ["browser_use"] * 2000, clusters, passes)
+    places = np.arange(2000) % CLIPS
+    subjects = LabelledSubjects({"cheap": said, "dear": said}, ["browser_use"] * 2000, clusters, places, passes)
     names = {criterion.key for chain in chains(1) for subject in chain.subjects for criterion in subject.criteria}
     fitted = [fit_criterion("clip", name, subjects, STAGES, alpha=0.05, delta=0.1) for name in sorted(names)]
     return FittedCascade(

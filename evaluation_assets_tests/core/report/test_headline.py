@@ -111,6 +111,15 @@ def test_the_change_against_the_baseline_stands_in_the_headline() -> None:
     success = rate("success", {str(task): [task < 20] for task in range(50)})
     found = headline([success], statistic([0.9]), by_rules_only=True, gate=gate)
     assert found.text.endswith("; -0.100 against the baseline (90% CI -0.200 to 0.000, 50 tasks)")
+    uneven = rate("success", {"a": [False] * 4, **{str(task): [task < 20] for task in range(49)}})
+    found = headline([uneven], statistic([0.9]), by_rules_only=True, gate=gate)
+    assert "success 20 of 53 runs of 50 tasks (37.7%" in found.text
+    assert found.text.endswith(
+        "; mean over tasks 0.400, -0.100 against the baseline (90% CI -0.200 to 0.000, 50 tasks)"
+    )
+    assert found.short_change == "mean over tasks 0.400, -0.100 against the baseline"
+    scored = headline([], statistic([0.6]), by_rules_only=False, gate=_gate_of("overall", 0.5))
+    assert scored.text.startswith("overall score 0.600 over 1 run; adjusted mean over tasks 0.500, -0.100 against")
     assert found.change is None
 
 
@@ -175,3 +184,9 @@ def test_no_change_at_all_is_said_in_a_word() -> None:
     assert same.text == "unchanged against the baseline (12 tasks)"
     noisy = Change(baseline=0.5, difference=0.0, ci_low=-0.1, ci_high=0.1, confidence=0.9, n_tasks=12)
     assert noisy.text == "0.000 against the baseline (90% CI -0.100 to +0.100, 12 tasks)"
+
+
+def _gate_of(metric: str, current: float) -> GateOutcome:
+    figures = {"baseline": current + 0.1, "difference": -0.1, "ci_low": -0.2, "ci_high": 0.0, "n_tasks": 50}
+    compared = MetricComparison.model_construct(metric=metric, current=current, **figures)
+    return GateOutcome.model_construct(metrics=[compared], confidence=0.9)

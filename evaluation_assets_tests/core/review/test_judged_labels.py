@@ -85,3 +85,21 @@ def test_a_single_likely_failure_does_not_prevent_the_correction(tmp_path: Path)
     labels = labelled(likely_failure=(1, 0.0), chosen=(9, 1.0), random=(5, 1.0))
     (row,) = pass_rate_rows(home, [], labels, ReviewSettings())
     assert row["corrected"] == pytest.approx(19 / 20, abs=0.01)
+
+
+@pytest.mark.parametrize("has_clips", [True, False])
+def test_the_panel_passes_what_its_judges_pass_whether_or_not_they_judge_clips(tmp_path: Path, has_clips: bool) -> None:
+    """Of the trajectory, one of two criteria is met in full; its clips are all poor, its answer too."""
+    home = Installation.at(str(tmp_path))
+    _store(home, REVIEW_QUEUE, [])
+    of_panel = {"correctness": 0.9, "goal": 0.7, "answer.conciseness": 0.0} | ({"overall": 0.1} if has_clips else {})
+    scores = [{"trajectory_id": "t", "criterion": name, "adjusted_mean": mean} for name, mean in of_panel.items()]
+    _store(home, TRAJECTORY_SCORES, scores)
+    verdict = {"subject": "trajectory", "outcome": "scored", "scores": {"correctness": 0.9, "goal": 0.7}, "sample": 0}
+    row = (
+        dict.fromkeys(TRAJECTORY_VERDICTS.schema.names) | {"drop": "d", "trajectory_id": "t", "judge": "one"} | verdict
+    )
+    path = home.table("d", "trajectory_verdicts", "one").path
+    write(path, Stream(TRAJECTORY_VERDICTS, batched([row], TRAJECTORY_VERDICTS)))
+    rates = {row["judge"]: row["raw"] for row in pass_rate_rows(home, ["one"], [], ReviewSettings())}
+    assert rates == {"panel": 1.0, "one": 1.0}

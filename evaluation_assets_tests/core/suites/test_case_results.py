@@ -47,6 +47,14 @@ def test_a_call_where_none_is_needed_scores_zero() -> None:
     assert measure(of, answer="The weather is short-term.").score == 1
     called = measure(of, call("get_weather"), answer="The weather is short-term.")
     assert (called.score, called.passed, kinds(called)) == (0, False, ["call_not_allowed"])
+    assert (called.precision, called.f1) == (0, 0)
+
+
+def test_where_rightly_nothing_is_called_there_is_no_share_of_calls() -> None:
+    idle = measure(case(should_not_call_tools=True))
+    assert (idle.passed, idle.precision, idle.recall, idle.f1) == (True, None, None, None)
+    lazy = measure(case(expected("f")))
+    assert (lazy.precision, lazy.recall, lazy.f1) == (None, 0, 0)
 
 
 def test_a_missing_call_fails_the_case_whatever_its_score() -> None:

@@ -31,13 +31,14 @@ class Evidence:
     """What judges said about one subject: of each judge, a signal for each criterion it scored.
 
     A signal is a probability or a score, 0..1, the mean of several samples; `scores` are always scores. `kind` is the
-    rubric, `criteria` are all that were asked.
+    rubric, `criteria` are all that were asked; `place` counts from 0 the subjects of its level in its trajectory.
     """
 
     kind: str
     criteria: tuple[str, ...]
     signals: dict[str, dict[str, float]] = field(default_factory=dict)
     scores: dict[str, dict[str, float]] = field(default_factory=dict)
+    place: int = 0
 
     def signal(self, judge: str, criterion: str) -> float:
         """NaN where the judge gave none. That of `passed` is the mean over the criteria it scored."""
@@ -84,7 +85,18 @@ def read_evidence(
                     key = Key(drop, row["trajectory_id"], _level(level, name), name)
                     rows.setdefault(key, []).append(row)
         _add(evidence, judge, rows, pass_score)
+    names: dict[tuple[str, str, str], list[str]] = {}
+    for key in evidence.subjects:
+        names.setdefault(key[:3], []).append(key.name)
+    for where, own in names.items():
+        for name, place in places(own).items():
+            evidence.subjects[Key(*where, name)].place = place
     return evidence
+
+
+def places(names: Iterable[str]) -> dict[str, int]:
+    """Place of each of the subjects of one level in one trajectory; clips, named by their index, are in its order."""
+    return {name: place for place, name in enumerate(sorted(names, key=lambda name: (len(name), name)))}
 
 
 def _add(said: SaidAboutDrops, judge: str, rows: Mapping[Key, Sequence[Row]], pass_score: float) -> None:
@@ -143,10 +155,11 @@ def accepting_stages(cascade: FittedCascade, level: str, evidence: Sequence[Evid
     """
     fitted = cascade.of_level(level)
     kinds = [each.kind for each in evidence]
+    where = np.array([each.place for each in evidence])
     judges = [judge for stage in cascade.stages for judge in stage]
     stages = {
         name: one.decisions(
-            {judge: np.array([each.signal(judge, name) for each in evidence]) for judge in judges}, kinds
+            {judge: np.array([each.signal(judge, name) for each in evidence]) for judge in judges}, kinds, where
         ).stage
         for name, one in fitted.items()
     }

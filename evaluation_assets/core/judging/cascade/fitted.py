@@ -38,7 +38,8 @@ class FittedCriterion(Section):
     A stage accepts the verdict of its judges and those before it where the estimated chance of an error is at most
     `threshold`; `None` where no threshold was shown to hold the bound. The figures are of the subjects that the bound
     was tested on: `errors` of `accepted` verdicts were wrong, `by_stage` accepted by each stage, among `subjects` in
-    `clusters`. Clusters with more than `largest` subjects count as one of this size in the bound.
+    `clusters`. Of a trajectory, only the first `most` subjects of the level can be accepted: no bound holds for
+    trajectories of any length.
     """
 
     level: str
@@ -48,15 +49,15 @@ class FittedCriterion(Section):
     p_value: float | None
     clusters: int
     clusters_fitted: int
-    largest: int
+    most: int
     subjects: int
     accepted: int
     errors: int
     by_stage: tuple[int, ...]
 
-    def decisions(self, signals: Mapping[str, np.ndarray], kinds: Sequence[str]) -> Decisions:
-        """What the stages accept; `signals` are by judge, NaN where it said nothing."""
-        return accept(chances(self.stages, signals, kinds), len(kinds), self.threshold)
+    def decisions(self, signals: Mapping[str, np.ndarray], kinds: Sequence[str], places: np.ndarray) -> Decisions:
+        """What the stages accept; `signals` are by judge, NaN where it said nothing, `places` in the trajectory."""
+        return accept(chances(self.stages, signals, kinds), places < self.most, self.threshold)
 
 
 class FittedCascade(Section):
@@ -108,11 +109,11 @@ def chances(stages: Sequence[Combination], signals: Mapping[str, np.ndarray], ki
     return by_stage
 
 
-def accept(stage_chances: Sequence[np.ndarray], subjects: int, threshold: float | None) -> Decisions:
+def accept(stage_chances: Sequence[np.ndarray], is_eligible: np.ndarray, threshold: float | None) -> Decisions:
     """The first stage at which the estimated chance of an error is at most `threshold`; none without a threshold."""
-    decisions = Decisions(np.full(subjects, -1), np.zeros(subjects, bool))
+    decisions = Decisions(np.full(len(is_eligible), -1), np.zeros(len(is_eligible), bool))
     for position, chance in enumerate(stage_chances if threshold is not None else ()):
-        accepted = (decisions.stage < 0) & (np.minimum(chance, 1 - chance) <= threshold)
+        accepted = is_eligible & (decisions.stage < 0) & (np.minimum(chance, 1 - chance) <= threshold)
         decisions.stage[accepted] = position
         decisions.passes[accepted] = chance[accepted] >= 0.5
     return decisions

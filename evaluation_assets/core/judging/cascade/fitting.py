@@ -1,7 +1,9 @@
 """Fit a cascade of judges to labels, so that accepted verdicts are wrong at most as often as promised."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import compress
 
 import numpy as np
 
@@ -18,18 +20,24 @@ _SHARE_FITTED = 1 / 4
 
 _FEWEST_FITTED = 5
 
+_SHARES_WHOLE = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0)
+"""Shares of the clusters that teach in whose trajectories every subject could be accepted. The more subjects of one
+trajectory can be, the less is bet on each, since a bet must not lose more than all: more labels are needed."""
+
 
 @dataclass(frozen=True, slots=True)
 class LabelledSubjects:
     """Subjects with labels, for one criterion at one level.
 
     `signals` are by judge, 0..1 and NaN where it said nothing: its probability, else its score, the mean of several
-    samples. `clusters` names the trajectory or task of each, `kinds` its rubric.
+    samples. `clusters` names the trajectory or task of each, `kinds` its rubric; `places` count from 0 the subjects of
+    its trajectory, with and without labels.
     """
 
     signals: Mapping[str, np.ndarray]
     kinds: Sequence[str]
     clusters: Sequence[str]
+    places: np.ndarray
     passes: np.ndarray
 
     def part(self, chosen: np.ndarray) -> "LabelledSubjects":
@@ -39,6 +47,7 @@ class LabelledSubjects:
             {judge: said[chosen] for judge, said in self.signals.items()},
             [self.kinds[position] for position in positions],
             [self.clusters[position] for position in positions],
+            self.places[chosen],
             self.passes[chosen],
         )
 
@@ -62,7 +71,8 @@ def fit_criterion(
     A quarter of the clusters, drawn by a hash of their names, teaches each stage the chance that a subject passes, and
     the order in which thresholds are tested. The others test them: with a chance of at least `1 - delta` over the
     clusters drawn, at most `alpha` of the verdicts that all stages together accept are wrong. The bound is on all
-    accepted verdicts, not on those of each stage.
+    accepted verdicts, not on those of each stage. It takes the labelled subjects of one cluster to be no more than in
+    the largest of these clusters; with trajectories as clusters that is sure where all subjects are labelled.
 
     Args:
         level: Level of the subjects.
@@ -76,15 +86,14 @@ def fit_criterion(
     own, others = labelled.part(teaches), labelled.part(~teaches)
     n_own, n_others = len(set(own.clusters)), len(set(others.clusters))
     learned = _learned(own, stages) if n_own >= _FEWEST_FITTED and n_others else ()
-    largest = int(np.median(np.unique(own.clusters, return_counts=True)[1])) if learned else 1
-    threshold, p = None, None
+    most, threshold, p = 0, None, None
     if learned:
-        in_order = order_of_testing(_p_values(own, learned, alpha, largest))
-        tested = _p_values(others, learned, alpha, largest)
+        most, in_order = _to_test(own, learned, alpha, delta ** (n_own / n_others))
+        tested = _p_values(others, learned, alpha, most, max(_largest(own, most), _largest(others, most)))
         refused = fixed_sequence((tested[position] for position in in_order), delta)
         p = tested[in_order[max(refused - 1, 0)]]
         threshold = float(_THRESHOLDS[in_order[refused - 1]]) if refused else None
-    decisions = accept(chances(learned, others.signals, others.kinds), len(others.passes), threshold)
+    decisions = accept(chances(learned, others.signals, others.kinds), others.places < most, threshold)
     is_accepted = decisions.stage >= 0
     return FittedCriterion(
         level=level,
@@ -94,7 +103,7 @@ def fit_criterion(
         p_value=p,
         clusters=n_others,
         clusters_fitted=n_own,
-        largest=largest,
+        most=most,
         subjects=len(others.passes),
         accepted=int(is_accepted.sum()),
         errors=int((decisions.passes != others.passes)[is_accepted].sum()),
@@ -111,12 +120,40 @@ def _learned(own: LabelledSubjects, stages: Sequence[Sequence[str]]) -> tuple[Co
     return tuple(learned)
 
 
-def _p_values(subjects: LabelledSubjects, stages: Sequence[Combination], alpha: float, largest: int) -> list[float]:
+def _to_test(
+    own: LabelledSubjects, stages: Sequence[Combination], alpha: float, small_enough: float
+) -> tuple[int, range]:
+    """How many subjects of a trajectory can be accepted, and the order of thresholds, from the clusters that teach.
+
+    The most are chosen with which a threshold is promising: its p-value is `small_enough`.
+    """
+    lengths: dict[str, int] = {}
+    for cluster, place in zip(own.clusters, own.places, strict=True):
+        lengths[cluster] = max(lengths.get(cluster, 0), int(place) + 1)
+    by_most = {
+        most: _p_values(own, stages, alpha, most, _largest(own, most))
+        for most in sorted({int(np.quantile(list(lengths.values()), share)) for share in _SHARES_WHOLE})
+    }
+    promising = [most for most, p_values in by_most.items() if min(p_values) <= small_enough]
+    most = max(promising) if promising else min(by_most, key=lambda most: min(by_most[most]))
+    return most, order_of_testing(by_most[most])
+
+
+def _largest(subjects: LabelledSubjects, most: int) -> int:
+    """The most subjects of a cluster that could be accepted."""
+    return max(Counter(compress(subjects.clusters, subjects.places < most)).values(), default=1)
+
+
+def _p_values(
+    subjects: LabelledSubjects, stages: Sequence[Combination], alpha: float, most: int, largest: int
+) -> list[float]:
+    """By threshold; 1 where more than `alpha` of what it accepts here is wrong, which no order of bets may hide."""
     cluster = np.unique([fraction_of(name) for name in subjects.clusters], return_inverse=True)[1]
     by_stage = chances(stages, subjects.signals, subjects.kinds)
     p_values = []
     for threshold in _THRESHOLDS:
-        decided = accept(by_stage, len(subjects.passes), float(threshold))
-        is_wrong = decided.passes != subjects.passes
-        p_values.append(p_value(decided.stage >= 0, is_wrong, cluster, alpha=alpha, largest=largest))
+        decided = accept(by_stage, subjects.places < most, float(threshold))
+        is_accepted, is_wrong = decided.stage >= 0, decided.passes != subjects.passes
+        p = p_value(is_accepted, is_wrong, cluster, alpha=alpha, largest=largest)
+        p_values.append(p if is_wrong[is_accepted].sum() <= alpha * is_accepted.sum() else 1.0)
     return p_values

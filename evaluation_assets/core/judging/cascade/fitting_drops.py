@@ -125,6 +125,7 @@ def _subjects(
         {judge: np.array([evidence.signal(judge, criterion) for _, evidence in chosen]) for judge in judges},
         [evidence.kind for _, evidence in chosen],
         [cluster(key) for key, _ in chosen],
+        np.array([evidence.place for _, evidence in chosen]),
         np.array([passes[key] for key, _ in chosen]),
     )
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import scipy
 
-_BETS = np.geomspace(0.05, 0.95, 10)
+_BETS = np.array([0.25, 0.5, 0.75, 0.95])
 """Shares of the largest bet that cannot go bankrupt."""
 
 
@@ -25,12 +25,17 @@ def p_value(is_accepted: np.ndarray, is_wrong: np.ndarray, cluster: np.ndarray, 
         cluster: By subject, the number of its cluster, from 0, in an order that says nothing about the clusters. Every
             cluster counts, also without an accepted subject.
         alpha: The tolerated share.
-        largest: Subjects of a cluster that count in full. A larger cluster counts as one of this size; the number must
-            not be chosen by looking at these subjects.
+        largest: Subjects of any cluster, drawn or not, of which verdicts can be accepted. What a cluster counts for
+            must not depend on its size: if larger ones counted for less, the error of small clusters would be tested.
+
+    Raises:
+        ValueError: more are accepted of a cluster.
     """
-    excess = np.bincount(cluster, np.where(is_accepted, is_wrong - alpha, 0.0))
-    size = np.bincount(cluster)
-    excess = excess * np.minimum(1.0, largest / np.maximum(size, 1)) / ((1 - alpha) * largest)
+    if np.bincount(cluster, is_accepted).max() > largest:
+        raise ValueError(
+            f"more than {largest} verdicts of a cluster are accepted, so that a bet could lose more than all"
+        )
+    excess = np.bincount(cluster, np.where(is_accepted, is_wrong - alpha, 0.0)) / ((1 - alpha) * largest)
     wealth = np.log1p(-_BETS[:, None] * excess).cumsum(axis=1)
     return float(min(1.0, np.exp(-scipy.special.logsumexp(wealth, axis=0, b=1 / len(_BETS)).max())))
 

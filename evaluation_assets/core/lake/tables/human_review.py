@@ -169,7 +169,12 @@ PASS_RATES = Table(
     (
         DROP,
         Column("judge", NAME, "Whose scores are used: `panel`, or the name of one judge."),
-        Column("raw", FLOAT, "Pass rate according to the scores alone, 0..1."),
+        Column(
+            "raw",
+            FLOAT,
+            "Pass rate according to the scores alone, 0..1: of the mean of the trajectory's criteria, or of `overall` "
+            "where the panel scored none of these.",
+        ),
         Column("corrected", FLOAT, "Label-corrected pass rate, 0..1."),
         Column("ci_low", FLOAT, "Lower end of the 95% interval of the corrected rate."),
         Column("ci_high", FLOAT, "Upper end of the 95% interval of the corrected rate."),

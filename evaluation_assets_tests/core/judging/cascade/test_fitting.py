@@ -15,7 +15,7 @@ from evaluation_assets.core.judging.cascade.fitted import (
     write_cascade,
 )
 from evaluation_assets.core.judging.cascade.fitting import LabelledSubjects, fit_criterion
-from evaluation_assets_tests.core.judging.cascade.simulated import STAGES, drawn
+from evaluation_assets_tests.core.judging.cascade.simulated import STAGES, drawn, of_two_sizes
 
 ALPHA, DELTA = 0.12, 0.2
 
@@ -28,15 +28,73 @@ def test_the_bound_holds_as_often_as_promised_on_everything_that_could_be_drawn(
     errors, shares = [], []
     for _ in range(60):
         fitted = fit_criterion("clip", "c", drawn(random, 300), STAGES, alpha=ALPHA, delta=DELTA)
-        found = fitted.decisions(everything.signals, everything.kinds)
+        found = fitted.decisions(everything.signals, everything.kinds, everything.places)
         is_accepted = found.stage >= 0
         shares.append(is_accepted.mean())
         errors.append((found.passes != everything.passes)[is_accepted].mean() if is_accepted.any() else 0.0)
     assert np.mean(np.array(errors) > ALPHA) <= DELTA
     assert np.mean(np.array(shares) > 0) > 0.8, "a bound that accepts nothing would hold, too"
     accept_all = fit_criterion("clip", "c", drawn(random, 200), STAGES, alpha=0.5, delta=DELTA)
-    found = accept_all.decisions(everything.signals, everything.kinds)
+    found = accept_all.decisions(everything.signals, everything.kinds, everything.places)
     assert (found.passes != everything.passes)[found.stage >= 0].mean() > ALPHA, "accepting all would break the bound"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("sizes", "errors", "share_large"),
+    [
+        ((2, 20), (0.02, 0.25), 0.2),
+        ((4, 12), (0.04, 0.18), 0.3),
+        ((3, 8), (0.04, 0.17), 0.4),
+        ((2, 20), (0.07, 0.07), 0.2),
+        ((2, 2), (0.12, 0.12), 0.0),
+    ],
+)
+def test_the_bound_holds_for_the_verdicts_of_large_clusters_too(
+    sizes: tuple[int, int], errors: tuple[float, float], share_large: float
+) -> None:
+    """Most verdicts are of few large clusters: what most clusters show says little about them."""
+    broken = 0
+    for seed in range(60):
+        random = np.random.default_rng(seed)
+        subjects = of_two_sizes(random, 300, sizes, errors, share_large)
+        fitted = fit_criterion("clip", "c", subjects, (("one",),), alpha=0.1, delta=0.1)
+        new = of_two_sizes(random, 3000, sizes, errors, share_large)
+        found = fitted.decisions(new.signals, new.kinds, new.places)
+        is_accepted = found.stage >= 0
+        broken += bool(is_accepted.any() and (found.passes != new.passes)[is_accepted].mean() > 0.1)
+    assert broken <= 6
+
+
+def test_of_a_long_trajectory_only_the_first_subjects_are_accepted() -> None:
+    """No number of labels shows that there is no trajectory that is longer than all others, with errors only."""
+    random = np.random.default_rng(8)
+    subjects = of_two_sizes(random, 300, (4, 40), (0.05, 0.05), 0.02)
+    fitted = fit_criterion("clip", "c", subjects, (("one",),), alpha=0.1, delta=0.1)
+    assert fitted.most == 4
+    found = fitted.decisions({"one": np.ones(8)}, ["general"] * 8, np.arange(8))
+    assert list(found.stage) == [0] * 4 + [-1] * 4
+
+
+def test_labels_of_some_clips_of_a_trajectory_count_its_places() -> None:
+    """Labelled are two clips of each trajectory of twenty."""
+    random = np.random.default_rng(9)
+    clusters = [f"run {number // 2}" for number in range(600)]
+    places = np.concatenate([np.sort(random.choice(20, 2, replace=False)) for _ in range(300)])
+    passes = random.random(600) < 0.5
+    subjects = LabelledSubjects({"one": passes.astype(float)}, ["general"] * 600, clusters, places, passes)
+    fitted = fit_criterion("clip", "c", subjects, (("one",),), alpha=0.1, delta=0.1)
+    assert fitted.most >= 18, "the trajectories are longer than what is labelled of them"
+    assert fitted.accepted > 0.9 * fitted.subjects
+
+
+def test_more_errors_than_alpha_where_the_bound_was_tested_accept_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The bets may have won before the errors came."""
+    monkeypatch.setattr("evaluation_assets.core.judging.cascade.fitting.p_value", lambda *_, **__: 0.0)
+    random = np.random.default_rng(3)
+    subjects = of_two_sizes(random, 300, (2, 2), (0.3, 0.3), 0.0)
+    fitted = fit_criterion("clip", "c", subjects, (("one",),), alpha=0.1, delta=0.1)
+    assert fitted.errors <= 0.1 * fitted.accepted
 
 
 def test_a_stricter_bound_accepts_less() -> None:
@@ -52,14 +110,14 @@ def test_labels_of_few_clusters_accept_nothing() -> None:
     fitted = fit_criterion("clip", "c", subjects, STAGES, alpha=0.1, delta=0.1)
     assert fitted.threshold is None
     assert fitted.accepted == 0
-    assert not (fitted.decisions(subjects.signals, subjects.kinds).stage >= 0).any()
+    assert not (fitted.decisions(subjects.signals, subjects.kinds, subjects.places).stage >= 0).any()
 
 
 def test_a_stage_whose_judges_said_nothing_accepts_nothing() -> None:
     subjects = drawn(np.random.default_rng(5), 1500)
     fitted = fit_criterion("clip", "c", subjects, STAGES, alpha=0.2, delta=0.1)
     silent = {"small": np.array([np.nan, 0.99]), "one": np.full(2, np.nan), "other": np.full(2, np.nan)}
-    found = fitted.decisions(silent, ["general", "of another kind"])
+    found = fitted.decisions(silent, ["general", "of another kind"], np.arange(2))
     assert found.stage[0] == -1
     assert found.stage[1] in (-1, 0)
 
@@ -70,9 +128,9 @@ def test_a_judge_that_only_passes_and_fails_is_trusted_as_far_as_each_verdict_wa
     # Its passes are wrong in a third of the cases, its fails almost never.
     said = np.where(passes, 1.0, np.where(random.random(4000) < 0.5, 1.0, 0.0))
     clusters = [f"run {number // 4}" for number in range(4000)]
-    subjects = LabelledSubjects({"strict": said}, ["general"] * 4000, clusters, passes)
+    subjects = LabelledSubjects({"strict": said}, ["general"] * 4000, clusters, np.arange(4000) % 4, passes)
     fitted = fit_criterion("clip", "c", subjects, (("strict",),), alpha=0.1, delta=0.1)
-    found = fitted.decisions({"strict": np.array([0.0, 1.0])}, ["general"] * 2)
+    found = fitted.decisions({"strict": np.array([0.0, 1.0])}, ["general"] * 2, np.arange(2))
     assert list(found.stage) == [0, -1]
     assert not found.passes[0]
 
@@ -89,7 +147,7 @@ def test_equally_good_judges_weigh_the_same_although_few_labels_say_otherwise() 
 
 def test_labels_of_one_class_can_be_fitted() -> None:
     clusters = [f"run {number}" for number in range(300)]
-    subjects = LabelledSubjects({"small": np.ones(300)}, ["general"] * 300, clusters, np.ones(300, bool))
+    subjects = LabelledSubjects({"small": np.ones(300)}, ["general"] * 300, clusters, np.zeros(300), np.ones(300, bool))
     fitted = fit_criterion("clip", "c", subjects, (("small",),), alpha=0.1, delta=0.1)
     assert fitted.accepted == fitted.subjects
     assert fitted.errors == 0

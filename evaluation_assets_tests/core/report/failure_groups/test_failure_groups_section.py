@@ -21,7 +21,9 @@ from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.runs.jobs import instance_of
 from evaluation_assets_tests.browser import chromium
 from evaluation_assets_tests.core.report.findings.test_findings_section import HOSTILE
-from evaluation_assets_tests.towns import TASKS, runs
+from evaluation_assets_tests.towns import runs
+
+TASKS = 10
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
