@@ -495,5 +495,5 @@ def test_recorded_trials_give_the_chance_that_all_runs_of_a_task_succeed(tmp_pat
     done = command("evaluate", tmp_path / "d.jsonl", "--verbose", home=tmp_path / "home")
     assert "  pass^2             0.333 over 3 tasks\n" in done.stdout
     shown = (tmp_path / "home" / "reports" / "d" / "report.md").read_text()
-    assert "k = 1: 0.50 and 0.50 over 3 tasks; k = 2: 0.67 and 0.33 over 3 tasks" in shown
+    assert "k = 1: 0.500 and 0.500 over 3 tasks; k = 2: 0.667 and 0.333 over 3 tasks" in shown
     assert differing(Installation.at(str(tmp_path / "home")), "d") == {}
