@@ -19,6 +19,7 @@ from evaluation_assets.core.review.labels import Label, read_labels
 from evaluation_assets_tests.browser import chromium
 from evaluation_assets_tests.conftest import command
 from evaluation_assets_tests.conftest import record as record_of
+from evaluation_assets_tests.test_ui import wait_for
 from evaluation_assets_tests.third_party import data
 
 pytestmark = pytest.mark.slow
@@ -221,7 +222,7 @@ def test_thirty_labels_by_keyboard_arrive_in_judge_cards(page: "Page", report: P
         given[name] = 1.0 if place % 3 else 0.0
         page.keyboard.press("]")
     page.get_by_role("link", name="Labels").click()
-    assert "30 of 33" in page.locator("#view-labels").inner_text()
+    page.locator("#view-labels").get_by_text("30 of 33").first.wait_for()
     page.get_by_label("Your name").fill("ann")
     with page.expect_download() as download:
         page.get_by_role("button", name="Download labels").click()
@@ -373,8 +374,12 @@ def test_a_comment_that_is_half_typed_outlives_a_reload(browser: "Browser", repo
             opened.wait_for_selector("#view-run .item")
             typed = opened.locator("#view-run .label-form[data-clip=''] [data-field=comment]")
             assert typed.input_value() == comment
-        (line,) = map(json.loads, file.read_text().splitlines())
-        assert (line["label"], line["comment"]) == ("fail", "and more")
+
+        def is_kept() -> bool | None:
+            lines = list(map(json.loads, file.read_text().splitlines()))
+            return [(line["label"], line["comment"]) for line in lines] == [("fail", "and more")] or None
+
+        wait_for(is_kept, 30)  # what was typed last is sent after a pause
         opened.close()
     file.unlink()
 

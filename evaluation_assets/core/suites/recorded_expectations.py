@@ -54,9 +54,8 @@ def unmet_expectations(trajectory: Trajectory) -> Iterator[Issue]:
     yield from call_issues(case, run.calls, alignment)
     said = "\n".join(turn.user_message or "" for turn in trajectory.turns)
     for issue in parameter_issues(case, alignment, fails=True):
-        is_of_user = issue.call is not None and _names(
-            said, (run.calls[issue.call].arguments or {}).get(issue.parameter)
-        )
+        given = {} if issue.call is None else run.calls[issue.call].arguments or {}
+        is_of_user = issue.parameter is not None and _names(said, given.get(issue.parameter))
         yield replace(issue, detail=f"{issue.detail}, which the user named") if is_of_user else issue
     yield from answer_issues(case, run, None, missing)
 
