@@ -228,7 +228,8 @@ def test_runs_are_searched_from_disk_by_keyboard(page: "Page", home: Installatio
     page.reload()
     assert page.locator("#search input").input_value() == "outcome:fail FIND", "the address keeps the query"
     found.first.get_by_role("link").last.click()
-    assert page.locator("#search input").input_value().startswith('group:"') and found.count() == 10
+    page.wait_for_function("""() => document.querySelector('#search input').value.startsWith('group:"')""")
+    assert found.count() == 10
     page.keyboard.press("Tab")
     first = found.first.get_by_role("link").first
     first.press("Enter")
