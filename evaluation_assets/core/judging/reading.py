@@ -2,13 +2,14 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import get_args
 
 from evaluation_assets.core.judging.replies import InvalidReply
 from evaluation_assets.core.models.client import Client
 from evaluation_assets.core.models.errors import UnusableKind
 from evaluation_assets.core.models.ledger import Entry
 
-_UNUSABLE: tuple[UnusableKind, ...] = ("invalid_json", "out_of_range", "missing_criterion", "truncated")
+_UNUSABLE: tuple[UnusableKind, ...] = get_args(UnusableKind)
 
 
 @contextmanager

@@ -225,9 +225,12 @@ def answer_issues(
     elif answer == "missing":
         yield issue_of("wrong_answer", f"there is no answer, expected {expected}")
     else:
-        yield issue_of(
-            "wrong_answer", f"expected {expected}, got {in_full(given_in(run.answer or '', case.answer.value))}"
-        )
+        yield wrong_answer(case.answer.value, run.answer or "")
+
+
+def wrong_answer(expected: str, answer: str) -> Issue:
+    """An answer that is not the expected one, with what it gives in its place."""
+    return issue_of("wrong_answer", f"expected {shown(expected)}, got {in_full(given_in(answer, expected))}")
 
 
 def completion_issues(suite: Suite, run: Run, *, completed: bool) -> Iterable[Issue]:

@@ -6,10 +6,16 @@ from dataclasses import replace
 from typing import Any
 
 from evaluation_assets.core.suites import call_metrics
-from evaluation_assets.core.suites.answers import agreement, given_in
+from evaluation_assets.core.suites.answers import agreement
 from evaluation_assets.core.suites.calls import run_of
-from evaluation_assets.core.suites.case_issues import Issue, answer_issues, call_issues, issue_of, parameter_issues
-from evaluation_assets.core.suites.comparison import in_full, shown
+from evaluation_assets.core.suites.case_issues import (
+    Issue,
+    answer_issues,
+    call_issues,
+    issue_of,
+    parameter_issues,
+    wrong_answer,
+)
 from evaluation_assets.core.suites.matching import align, effects
 from evaluation_assets.core.suites.suite import Case, ExpectedCall, ParameterRule, SimulatedUser
 from evaluation_assets.core.text.counted import counted
@@ -89,7 +95,7 @@ def _wrong_answer(trajectory: Trajectory) -> Iterator[Issue]:
         return
     found = agreement(expected, answer)
     if found == "differs" or (found == "unclear" and trajectory.success is False):
-        yield issue_of("wrong_answer", f"expected {shown(expected)}, got {in_full(given_in(answer, expected))}")
+        yield wrong_answer(expected, answer)
 
 
 def _is_bare(expected: str, answer: str) -> bool:
