@@ -97,7 +97,7 @@ def test_a_small_certain_drop_is_a_warning() -> None:
     assert "within the margin" in outcome.reasons[0]
 
 
-@given(st.lists(st.floats(0, 1), min_size=8, max_size=30))
+@given(st.lists(st.floats(0, 1), min_size=11, max_size=30))  # of fewer outcomes, the same again shows too little
 def test_a_run_against_itself_passes_with_zero(values: list[float]) -> None:
     same = {"overall": scores(np.array(values))}
     outcome = gate(same, same)
