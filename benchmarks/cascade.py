@@ -26,8 +26,9 @@ from typing import Any
 import numpy as np
 import orjson
 
-from evaluation_assets.core.judging.cascade.fitted import FittedCriterion, chances
+from evaluation_assets.core.judging.cascade.fitted import FittedCriterion, Subjects, stage_verdicts
 from evaluation_assets.core.judging.cascade.fitting import LabelledSubjects, fit_criterion, is_teaching
+from evaluation_assets.core.review.settings import ReviewSettings
 from evaluation_assets.core.scoring.reliability import cohen_kappa
 
 FOLDER = Path.home() / ".cache" / "evaluation-assets" / "agent-process-bench"
@@ -54,6 +55,7 @@ UNSEEN = (
 """The same of the other fifteen judges, named before they were measured."""
 
 DELTA = 0.05
+PASS_SCORE = ReviewSettings().pass_score
 _SIGNALS = {1: 1.0, 0: 0.5, -1: 0.0}
 
 
@@ -85,7 +87,7 @@ def main() -> None:
         steps = read_steps(folder, stages)
         n_trajectories, n_tasks = len(set(steps.labelled.clusters)), len(set(steps.tasks))
         print(f"{len(steps.tasks)} steps, {n_trajectories} trajectories, {n_tasks} tasks. Errors of single judges:")
-        for judge, said in steps.labelled.signals.items():
+        for judge, said in steps.labelled.subjects.signals.items():
             kappa = cohen_kappa(list((said > 0.5)[~np.isnan(said)]), list(steps.labelled.passes[~np.isnan(said)]))
             print(f"  {judge:32} {errors_of(steps.labelled, judge):.3f}, kappa {kappa:.3f}")
         for unit in ("trajectory", "task"):
@@ -97,7 +99,7 @@ def main() -> None:
 
 def errors_of(labelled: LabelledSubjects, judge: str) -> float:
     """The share of a judge's verdicts that differ from the label."""
-    said = labelled.signals[judge]
+    said = labelled.subjects.signals[judge]
     is_known = ~np.isnan(said)
     return float(((said > 0.5) != labelled.passes)[is_known].mean())
 
@@ -142,13 +144,13 @@ def read_steps(folder: Path, stages: Sequence[Sequence[str]] = STAGES) -> Steps:
         said = _said(folder / "eval" / "results", judge)
         signals[judge] = np.array([said.get((record, step), np.nan) for _, record, step, _ in rows])
     clusters = [record for _, record, _, _ in rows]
-    labelled = LabelledSubjects(
+    subjects = Subjects(
+        signals,
         signals,
         [name for name, _, _, _ in rows],
-        clusters,
         np.array([place for record in Counter(clusters).values() for place in range(record)]),
-        np.array([label == 1 for _, _, _, label in rows]),
     )
+    labelled = LabelledSubjects(subjects, clusters, np.array([label == 1 for _, _, _, label in rows]))
     return Steps(stages, labelled, [record.rpartition(":")[0] for record in clusters])
 
 
@@ -162,17 +164,17 @@ def measured(steps: Steps, alpha: float | None, unit: str, splits: int, seed: in
         is_fitted = (random.permutation(len(names)) < len(names) // 2)[number]
         own = whole.part(is_fitted)
         chosen = own_alpha(own, steps.stages) if alpha is None else alpha
-        fitted = fit_criterion("clip", "step", own, steps.stages, alpha=chosen, delta=DELTA)
+        fitted = fit_criterion("clip", "step", own, steps.stages, alpha=chosen, delta=DELTA, pass_score=PASS_SCORE)
         yield _measured(fitted, whole.part(~is_fitted), steps.stages[-1][-1], chosen)
 
 
 def _measured(fitted: FittedCriterion, unseen: LabelledSubjects, last_judge: str, alpha: float) -> Measured:
-    found = fitted.decisions(unseen.signals, unseen.kinds, unseen.places)
+    found = fitted.decisions(unseen.subjects, PASS_SCORE)
     last = len(fitted.stages) - 1
     is_accepted = found.stage >= 0
-    best = unseen.signals[last_judge] > 0.5
-    likely = chances(fitted.stages, unseen.signals, unseen.kinds)[last] >= 0.5 if fitted.stages else best
-    verdicts = np.where(is_accepted, found.passes, likely)
+    best = unseen.subjects.signals[last_judge] > 0.5
+    others = stage_verdicts(fitted.stages, unseen.subjects, PASS_SCORE)[last].passes if fitted.stages else best
+    verdicts = np.where(is_accepted, found.passes, others)
     truth = list(unseen.passes)
     return Measured(
         alpha=alpha,

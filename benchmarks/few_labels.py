@@ -15,6 +15,7 @@ import numpy as np
 import orjson
 
 from benchmarks.cascade import Steps, errors_of, measured, summary
+from evaluation_assets.core.judging.cascade.fitted import Subjects
 from evaluation_assets.core.judging.cascade.fitting import LabelledSubjects
 
 FIRST, SECOND = "first", "second"
@@ -84,8 +85,8 @@ def pairs(data: Path) -> Steps:
 def _steps(tasks: Sequence[str], verdicts: Verdicts, passes: Sequence[bool]) -> Steps:
     signals = {judge: np.array([own[at] for own in verdicts]) for at, judge in enumerate((FIRST, SECOND))}
     clusters = [f"{task}#{number}" for number, task in enumerate(tasks)]
-    labelled = LabelledSubjects(signals, ["all"] * len(tasks), clusters, np.zeros(len(tasks)), np.array(passes))
-    return Steps(((FIRST,), (SECOND,)), labelled, list(tasks))
+    subjects = Subjects(signals, signals, ["all"] * len(tasks), np.zeros(len(tasks)))
+    return Steps(((FIRST,), (SECOND,)), LabelledSubjects(subjects, clusters, np.array(passes)), list(tasks))
 
 
 if __name__ == "__main__":

@@ -37,6 +37,7 @@ def scores_assets(scorers: Scorers) -> list[Stage]:
     judges, rubrics, quorum = scorers.judges, scorers.rubrics, scorers.quorum
     own = selections_of(judges)
     asked = "".join(f"|{judge.name}: {said}" for judge in judges if (said := judge.selection.described()))
+    asked += "".join(f"|{judge} in stage {number}" for judge, number in scorers.stages.items())
 
     def asset(
         table: Table,
@@ -62,7 +63,7 @@ def scores_assets(scorers: Scorers) -> list[Stage]:
         )
         def panel_scores(drop: DropRun) -> Iterator[Result]:
             summary = ScoreSummary()
-            said = PanelVerdicts(by_judge(drop, verdicts, judges), quorum, own, majorities)
+            said = PanelVerdicts(by_judge(drop, verdicts, judges), quorum, own, majorities, scorers.stages)
             rows = rows_of(drop.key, *drop.tables(*inputs), said)
             lineage = _columns_of(table, inputs, judge_keys([verdicts], judges), drop.key_prefix)
             yield Stream.of(

@@ -45,13 +45,14 @@ def session_analyses(judges: Sequence[Judge], panel: Panel, ledger_url: str) -> 
     """The analyses over a panel's verdicts."""
     table = tables.SESSION_ANALYSES
     selections = selections_of(judges)
+    stages = "".join(f"|{judge} in stage {number}" for judge, number in panel.stages.items())
     asked = selections.asker([judge.name for judge in judges], ("turn", "interaction"))
 
     @stage(
         table_spec(
             table,
             groups.SESSIONS_AND_SUITES,
-            f"{SESSIONS_VERSION}|quorum {panel.quorum}|{measure_name(panel.embeddings)}",
+            f"{SESSIONS_VERSION}|quorum {panel.quorum}|{measure_name(panel.embeddings)}{stages}",
             ["preprocessed_trajectories", *judge_keys([tables.SESSION_VERDICTS], judges)],
             f"Each row is {table.row}. None for trajectories of one agent and one turn.",
         ),
@@ -75,6 +76,7 @@ def session_analyses(judges: Sequence[Judge], panel: Panel, ledger_url: str) -> 
                     measure,
                     drop.log.warning,
                     selections,
+                    panel.stages,
                 )
 
         yield Stream.of(table, summary.over(rows()), summary.metadata)

@@ -137,6 +137,7 @@ def test_two_agents_send_20000_spans_at_once(tmp_path: Path) -> None:
     assert len(found) == 20_000
 
 
+@pytest.mark.slow
 def test_kill_9_loses_no_acknowledged_span(tmp_path: Path) -> None:
     spans = _finished_spans(4_000)
     acknowledged: set[str] = set()

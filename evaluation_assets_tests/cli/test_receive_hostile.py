@@ -192,6 +192,7 @@ def answer_to(port: int, begin: bytes, drip: bytes) -> bytes:
     return received
 
 
+@pytest.mark.slow
 def test_connections_and_bodies_without_an_end_are_ended(serving: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(PunctualProtocol, "head_seconds", 3.0)
     monkeypatch.setattr(receiver_module, "BODY_SECONDS", 1.0)

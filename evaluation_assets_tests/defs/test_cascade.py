@@ -18,6 +18,7 @@ from evaluation_assets.core.traces.formats.readers.canonical import line_of
 from evaluation_assets.core.traces.trajectories.recorded import RecordedVerdict, labelled
 from evaluation_assets.definitions import build_definitions
 from evaluation_assets_tests.conftest import Workspace, command
+from evaluation_assets_tests.core.judging.cascade.simulated import of_scores
 from evaluation_assets_tests.judging_alone import CLIPS, chains
 
 STAGES = (("cheap",), ("dear",))
@@ -37,7 +38,10 @@ def drop() -> bytes:
                 level="clip",
                 subject=subject.name,
                 judge=judge,
-                scores={criterion.key: 1.0 if number < RUNS / 2 else 0.7 for criterion in subject.criteria},
+                scores={
+                    criterion.key: 1.0 if number < RUNS / 2 else 0.7 if judge == "cheap" else 0.5
+                    for criterion in subject.criteria
+                },
             )
             for subject in chain.subjects
             for judge in ("cheap", "dear")
@@ -53,11 +57,20 @@ def cascade() -> FittedCascade:
     passes = (said == 1.0) | (random.random(2000) < 0.5)
     clusters = [f"run {number}" for number in range(2000)]
     places = np.arange(2000) % CLIPS
-    subjects = LabelledSubjects({"cheap": said, "dear": said}, ["none"] * 2000, clusters, places, passes)
+    subjects = LabelledSubjects(of_scores({"cheap": said, "dear": said}, kind="none", places=places), clusters, passes)
     names = {criterion.key for chain in chains(1) for subject in chain.subjects for criterion in subject.criteria}
-    fitted = tuple(fit_criterion("clip", name, subjects, STAGES, alpha=0.05, delta=0.1) for name in sorted(names))
+    fitted = tuple(
+        fit_criterion("clip", name, subjects, STAGES, alpha=0.05, delta=0.1, pass_score=0.6) for name in sorted(names)
+    )
     return FittedCascade(
-        alpha=0.05, delta=0.1, reference=LABELS, unit="trajectory", pass_score=0.6, stages=STAGES, criteria=fitted
+        version=2,
+        alpha=0.05,
+        delta=0.1,
+        reference=LABELS,
+        unit="trajectory",
+        pass_score=0.6,
+        stages=STAGES,
+        criteria=fitted,
     )
 
 
@@ -72,6 +85,15 @@ def test_later_stages_judge_less_and_what_nobody_accepts_is_reviewed(
     assert result.success
     counts = {name: len(judged.rows("d", "clip_verdicts", name)) for (name,) in STAGES}
     assert counts == {"cheap": RUNS * CLIPS, "dear": RUNS * CLIPS / 2}
+    scores = {
+        (row["trajectory_id"], row["clip_index"]): (row["mean"], row["n_scored"])
+        for row in judged.rows("d", "clip_scores")
+    }
+    asked = {(row["trajectory_id"], row["clip_index"]) for row in judged.rows("d", "clip_verdicts", "dear")}
+    assert {score for clip, score in scores.items() if clip in asked} == {(0.5, 1)}, (
+        "its verdict replaces the cheap one"
+    )
+    assert {score for clip, score in scores.items() if clip not in asked} == {(1.0, 1)}
     checks = {
         (check.asset_key.path[-1], check.check_name): check.passed
         for check in result.get_asset_check_evaluations()

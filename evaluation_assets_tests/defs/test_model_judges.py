@@ -622,6 +622,7 @@ def test_two_processes_on_the_same_drop_never_pay_twice(tmp_path: Path, monkeypa
     assert len(asked) == 20 * (CLIPS + 1 + 2)
 
 
+@pytest.mark.slow
 def test_the_command_beside_a_run_of_the_sensor_waits_and_pays_nothing_twice(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

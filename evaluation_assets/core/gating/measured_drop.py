@@ -73,7 +73,8 @@ class MeasuredTables:
 
         def said(verdicts: Mapping[str, Stored], *levels: Level) -> PanelVerdicts:
             tables = {judge.name: verdicts[judge.name] for judge in scorers.judges if judge.name not in without}
-            return PanelVerdicts(tables, scorers.quorum, self.selections, scorers.rubrics.majorities(*levels))
+            majorities = scorers.rubrics.majorities(*levels)
+            return PanelVerdicts(tables, scorers.quorum, self.selections, majorities, scorers.stages)
 
         clip_scores = panel_scores.clip_scores(drop, self.clips, said(self.clip_verdicts, "clip"))
         whole = said(self.trajectory_verdicts, "trajectory", "answer")

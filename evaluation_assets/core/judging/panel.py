@@ -236,6 +236,11 @@ class Panel(Section):
         return any(judge.mode == "batch" for judge in self.judges)
 
     @property
+    def stages(self) -> dict[str, int]:
+        """The number of the stage of each judge that is in the cascade, from 0."""
+        return {judge: number for number, stage in enumerate(self.cascade) for judge in stage}
+
+    @property
     def not_everyday(self) -> tuple[str, ...]:
         """The judges that are not asked every day."""
         return tuple(judge.name for judge in self.judges if self.everyday and judge.name not in self.everyday)

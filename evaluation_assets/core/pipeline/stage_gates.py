@@ -9,34 +9,36 @@ from typing import Self
 
 from evaluation_assets.core.judging.cascade.evidence import (
     Evidence,
+    Given,
+    Statement,
     accepting_stages,
     places,
     probabilities_of_passing,
-    signals,
+    statement_of,
     stored_probabilities,
 )
 from evaluation_assets.core.judging.cascade.fitted import FittedCascade, later_judges
 from evaluation_assets.core.judging.judge import Judgement
-from evaluation_assets.core.judging.subjects import Chain
+from evaluation_assets.core.judging.subjects import Chain, Subject
 from evaluation_assets.core.judging.verdicts import Verdict
 from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.lake.tables import CLIP_VERDICTS, Table
 from evaluation_assets.core.system.installation import Installation
 
 Stages = Sequence[Sequence[str]]
-Signals = dict[str, dict[str, float]]
-"""By subject, what one judge said about each criterion."""
+Said = Mapping[str, Statement]
+"""By subject, what one judge said."""
 
 
 class Statements:
     """What one judge said about the subjects of each trajectory, for judges that wait for it."""
 
     def __init__(self) -> None:
-        self._by_trajectory: dict[str, Signals] = {}
+        self._by_trajectory: dict[str, Said] = {}
         self._waiting: dict[str, asyncio.Event] = {}
         self._has_ended = False
 
-    def add(self, trajectory_id: str, said: Signals) -> None:
+    def add(self, trajectory_id: str, said: Said) -> None:
         """Take what it said, and wake up who waits for it."""
         self._by_trajectory[trajectory_id] = said
         if waiting := self._waiting.pop(trajectory_id, None):
@@ -49,20 +51,22 @@ class Statements:
             waiting.set()
         self._waiting.clear()
 
-    async def about(self, trajectory_id: str) -> Signals:
+    async def about(self, trajectory_id: str) -> Said:
         """What it said about a trajectory, once it is there; nothing if it never will be."""
         if trajectory_id not in self._by_trajectory and not self._has_ended:
             await self._waiting.setdefault(trajectory_id, asyncio.Event()).wait()
         return self._by_trajectory.get(trajectory_id, {})
 
-    def add_rows(self, rows: Iterable[Row], place: str, given: Callable[[Row], Mapping[str, float | None]]) -> None:
-        """Take what was `given` in stored verdicts; `place` is the column that names the subject."""
-        samples: dict[str, dict[str, list[Mapping[str, float | None]]]] = {}
+    def add_rows(self, rows: Iterable[Row], place: str, signals: Callable[[Row], Given]) -> None:
+        """Take what stored verdicts say, with the `signals` of each; `place` is the column that names the subject."""
+        samples: dict[str, dict[str, list[tuple[Given, Given]]]] = {}
         for row in rows:
             if row["outcome"] == "scored":
-                samples.setdefault(row["trajectory_id"], {}).setdefault(str(row[place]), []).append(given(row))
+                samples.setdefault(row["trajectory_id"], {}).setdefault(str(row[place]), []).append(
+                    (signals(row), row["scores"])
+                )
         for trajectory_id, subjects in samples.items():
-            self.add(trajectory_id, {name: signals(own) for name, own in subjects.items()})
+            self.add(trajectory_id, {name: statement_of(own) for name, own in subjects.items()})
         self.end()
 
 
@@ -109,8 +113,8 @@ class StageGate:
             evidence = [
                 Evidence(
                     subject.rubric.name,
-                    tuple(criterion.key for criterion in subject.criteria),
-                    {judge: by_subject.get(subject.name, {}) for judge, by_subject in said.items()},
+                    (*(criterion.key for criterion in subject.criteria), *self._own_criteria(subject)),
+                    {judge: own[subject.name] for judge, own in said.items() if subject.name in own},
                     place=place[subject.name],
                 )
                 for subject in subjects
@@ -120,15 +124,21 @@ class StageGate:
         self.count_spared += len(spared)
         return frozenset(spared)
 
+    def _own_criteria(self, subject: Subject) -> tuple[str, ...]:
+        rubric = subject.rubric
+        return self._cascade.beyond(subject.level, rubric.name, {criterion.key for criterion in rubric.criteria})
+
     def finished(self, chain: Chain, judgements: Sequence[Judgement]) -> None:
         """Tell the judges of later stages."""
-        samples: dict[str, list[Mapping[str, float | None]]] = {}
+        samples: dict[str, list[tuple[Given, Given]]] = {}
         for judgement in judgements:
             if judgement.verdict.outcome == "scored":
-                samples.setdefault(judgement.subject.name, []).append(self._given(judgement.verdict))
-        self._own.add(chain.trajectory.id, {name: signals(own) for name, own in samples.items()})
+                samples.setdefault(judgement.subject.name, []).append(
+                    (self._signals(judgement.verdict), judgement.verdict.scores)
+                )
+        self._own.add(chain.trajectory.id, {name: statement_of(own) for name, own in samples.items()})
 
-    def _given(self, verdict: Verdict) -> Mapping[str, float | None]:
+    def _signals(self, verdict: Verdict) -> Given:
         if not self._with_probability:
             return verdict.scores
         return probabilities_of_passing(verdict.probabilities, verdict.distributions, self._cascade.pass_score)
@@ -171,8 +181,8 @@ def stored_statements(
             ["trajectory_id", place, "outcome", "scores", "probabilities", "distributions"]
         )
         uses_probability = judge in cascade.with_probability
-        given = (
+        signals = (
             partial(stored_probabilities, pass_score=cascade.pass_score) if uses_probability else itemgetter("scores")
         )
-        by_judge[judge].add_rows(rows, place, given)
+        by_judge[judge].add_rows(rows, place, signals)
     return by_judge

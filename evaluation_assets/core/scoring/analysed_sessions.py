@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from evaluation_assets.core.judging.selection import ALL_ASKED, Selections, session_level
 from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.lake.stored import Aligned, Stored
-from evaluation_assets.core.scoring.averages import Leniency, average, panel_scores
+from evaluation_assets.core.scoring.averages import NO_STAGES, Leniency, Stages, average, panel_scores
 from evaluation_assets.core.sections.sessions.analysing import PanelMeans, analyse
 from evaluation_assets.core.sections.sessions.analysis import PANEL
 from evaluation_assets.core.sections.sessions.analysis_rows import analysis_row
@@ -24,6 +24,7 @@ def session_analyses(
     measure: Similarity,
     say: Callable[[str], object],
     selections: Selections = ALL_ASKED,
+    stages: Stages = NO_STAGES,
 ) -> Iterator[Row]:
     """Rows of `session_analyses` in the order of the trajectories; trajectories that are not sessions have none.
 
@@ -44,7 +45,7 @@ def session_analyses(
         def needed(subject: str, asked_in: str = trajectory.id) -> int:
             return selections.quorum(judges, session_level(subject), asked_in, quorum)
 
-        analysts = {PANEL: (panel_means(own, needed, leniency), list(own))}
+        analysts = {PANEL: (panel_means(own, needed, leniency, stages), list(own))}
         if len(own) > 1:
             analysts |= {judge: (panel_means({judge: said}, 1), [judge]) for judge, said in own.items()}
         seen = _evidence(trajectory, measure, say)
@@ -75,6 +76,7 @@ def panel_means(
     verdicts: Mapping[str, list[Row]],
     quorum: int | Callable[[str], int],
     leniency: Mapping[str, Mapping[str, float]] | None = None,
+    stages: Stages = NO_STAGES,
 ) -> PanelMeans:
     """Mean score by subject and criterion, if at least `quorum` judges scored; it may depend on the subject.
 
@@ -84,7 +86,7 @@ def panel_means(
     for subject, by_judge in _subjects(verdicts).items():
         needed = quorum if isinstance(quorum, int) else quorum(subject)
         averages = {
-            criterion: average(scores, len(by_judge), needed, (leniency or {}).get(criterion, {}))
+            criterion: average(scores, len(by_judge), needed, (leniency or {}).get(criterion, {}), stages)
             for criterion, scores in panel_scores(by_judge).items()
         }
         means[subject] = {

@@ -16,8 +16,8 @@ from evaluation_assets.core.lake.row import Row
 class Average:
     """Scores of one subject on one criterion, averaged over a panel, 0..1.
 
-    `n_scored` of `n_judges` gave a score. Below the quorum all statistics are `None`. `std` is the population standard
-    deviation over judges.
+    `n_scored` of `n_judges` gave a score that counts. Below the quorum all statistics are `None`. `std` is the
+    population standard deviation over judges.
     """
 
     mean: float | None
@@ -38,12 +38,35 @@ class Average:
 _STATISTICS = tuple(each.name for each in fields(Average))
 
 
-def average(scores: Mapping[str, float], n_judges: int, quorum: int, leniency: Mapping[str, float]) -> Average:
-    """Average the judges' scores of one criterion. `leniency` is each judge's mean deviation from the panel."""
-    values = list(scores.values())
-    if len(values) < max(quorum, 1):
-        return Average(None, None, None, None, None, None, len(values), n_judges)
-    adjusted = fmean(score - leniency.get(judge, 0.0) for judge, score in scores.items())
+Stages = Mapping[str, int]
+"""The number of the stage of each judge that is in a cascade."""
+
+NO_STAGES: Stages = {}
+
+
+def counting(scores: Mapping[str, float], stages: Stages) -> Mapping[str, float]:
+    """The scores of one subject that count: of a cascade, those of the last stage that gave any; of other judges, all.
+
+    Later stages are better judges, and are asked where the earlier ones are unsure.
+    """
+    if not stages:
+        return scores
+    last = max((stages[judge] for judge in scores if judge in stages), default=0)
+    return {judge: score for judge, score in scores.items() if stages.get(judge, last) == last}
+
+
+def average(
+    scores: Mapping[str, float], n_judges: int, quorum: int, leniency: Mapping[str, float], stages: Stages = NO_STAGES
+) -> Average:
+    """Average the judges' scores of one criterion. `leniency` is each judge's mean deviation from the panel.
+
+    All scores count for the quorum, those that `counting` leaves for the rest.
+    """
+    if len(scores) < max(quorum, 1):
+        return Average(None, None, None, None, None, None, len(scores), n_judges)
+    own = counting(scores, stages)
+    values = list(own.values())
+    adjusted = fmean(score - leniency.get(judge, 0.0) for judge, score in own.items())
     return Average(
         mean=fmean(values),
         adjusted_mean=min(1.0, max(0.0, adjusted)),
@@ -56,15 +79,15 @@ def average(scores: Mapping[str, float], n_judges: int, quorum: int, leniency: M
     )
 
 
-def majority(votes: Mapping[str, float], n_judges: int, quorum: int, ties: Ties) -> Average:
+def majority(votes: Mapping[str, float], n_judges: int, quorum: int, ties: Ties, stages: Stages = NO_STAGES) -> Average:
     """Aggregate the judges' votes on one criterion: `mean` and `adjusted_mean` are the most frequent vote.
 
     Both are `None` if there is a tie that abstains. The other statistics describe the votes as `average` does.
     """
-    share = average(votes, n_judges, quorum, {})
+    share = average(votes, n_judges, quorum, {}, stages)
     if share.mean is None:
         return share
-    winner = most_frequent(list(votes.values()), ties)
+    winner = most_frequent(list(counting(votes, stages).values()), ties)
     return replace(share, mean=winner, adjusted_mean=winner)
 
 

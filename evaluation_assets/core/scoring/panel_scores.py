@@ -13,6 +13,7 @@ from evaluation_assets.core.lake.stored import Aligned, Stored, grouped
 from evaluation_assets.core.scoring.averages import (
     Average,
     Leniency,
+    Stages,
     average,
     by_subject,
     majority,
@@ -80,12 +81,14 @@ class PanelVerdicts:
         quorum: how many of the judges that were to be asked about a subject must have scored it.
         selections: which judges were to be asked.
         majorities: the rubrics whose scores are aggregated by majority, with their rule for ties.
+        stages: of the judges of a cascade.
     """
 
     tables: Mapping[str, Stored]
     quorum: int
     selections: Selections = ALL_ASKED
     majorities: Mapping[str, Ties] = field(default_factory=dict)
+    stages: Stages = field(default_factory=dict)
 
     def asked(self, level: Level, trajectory_id: str) -> tuple[int, int]:
         """How many judges were to be asked about a subject, and how many of these must have scored it."""
@@ -198,11 +201,11 @@ def _averages(
         n_judges, quorum = panel.asked(level_of(place), place["trajectory_id"])
         for criterion, scores in criteria.items():
             if ties is not None:
-                yield place, criterion, majority(scores, n_judges, quorum, ties)
+                yield place, criterion, majority(scores, n_judges, quorum, ties, panel.stages)
                 continue
             if criterion not in effects:
                 effects[criterion] = leniency.effects(criterion)
-            yield place, criterion, average(scores, n_judges, quorum, effects[criterion])
+            yield place, criterion, average(scores, n_judges, quorum, effects[criterion], panel.stages)
 
 
 def _ties(verdicts: Mapping[str, Sequence[Row]], majorities: Mapping[str, Ties]) -> Ties | None:

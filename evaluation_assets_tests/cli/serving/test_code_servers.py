@@ -69,6 +69,7 @@ except KeyboardInterrupt:
 """
 
 
+@pytest.mark.slow
 def test_a_code_server_that_was_started_while_all_was_stopped_does_not_hold_the_log() -> None:
     dagster = subprocess.Popen(
         [sys.executable, "-c", _STARTS_ONE_AGAIN],

@@ -29,6 +29,7 @@ def floor_of(passed: dict[str, Trials]) -> NoiseFloor:
     return noise_floor("success", passed, 0.05, 0.8)
 
 
+@pytest.mark.slow
 def test_figures_of_tau_bench_are_those_of_its_runs(tmp_path: Path) -> None:
     """25 airline tasks of gpt-4o with 4 trials each, from the file to the command, counted by hand."""
     file = data("tau-bench") / "gpt-4o-airline.even-tasks.json"

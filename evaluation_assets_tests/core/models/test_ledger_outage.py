@@ -25,6 +25,7 @@ def opened(url: str, seconds: float) -> None:
     asyncio.run(opened_when_it_answers(lambda: Ledger(url), seconds)).close()
 
 
+@pytest.mark.slow
 def test_a_server_that_is_started_again_is_waited_for(database: postgres.Server) -> None:
     database.kill()
     starts = threading.Timer(2, database.start)
@@ -35,6 +36,7 @@ def test_a_server_that_is_started_again_is_waited_for(database: postgres.Server)
         starts.join()
 
 
+@pytest.mark.slow
 def test_a_server_that_stays_away_ends_the_wait(database: postgres.Server) -> None:
     database.kill()
     try:
@@ -54,6 +56,7 @@ def test_who_is_not_let_in_does_not_wait(database: postgres.Server, tmp_path: Pa
         assert not isinstance(refused.value, LedgerAway)
 
 
+@pytest.mark.slow
 def test_a_level_that_begins_while_the_server_is_away_is_judged(
     database: postgres.Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:

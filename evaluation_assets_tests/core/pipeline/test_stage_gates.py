@@ -1,7 +1,7 @@
 """Judges of a cascade wait for each other, trajectory by trajectory, and never for one that has ended."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from operator import itemgetter
@@ -19,6 +19,7 @@ from evaluation_assets.core.lake.tables import CLIP_VERDICTS
 from evaluation_assets.core.models.budget import Budget
 from evaluation_assets.core.pipeline.stage_gates import Stages, Statements, stage_gates
 from evaluation_assets.core.pipeline.verdicts import PanelRun
+from evaluation_assets_tests.core.judging.cascade.simulated import of_scores
 from evaluation_assets_tests.judging_alone import CLIPS, chains
 
 STAGES = (("cheap",), ("dear",))
@@ -26,11 +27,12 @@ STAGES = (("cheap",), ("dear",))
 
 @dataclass
 class Scripted:
-    """Scores every criterion of the clip that it is sure about with 1, others with a half."""
+    """Scores every criterion of the clip that it is sure about with 1, of others with a half; or its `own` only."""
 
     name: str
     sure: str = ""
     breaks: bool = False
+    own: str = ""
     provider: str = "rules"
     model: str = "scripted"
     version: str = "1"
@@ -48,30 +50,42 @@ class Scripted:
     async def judge(self, subject: Subject, earlier: Sequence[Judgement], sample: int = 0) -> Verdict:
         await asyncio.sleep(0)
         score = 1.0 if subject.name == self.sure else 0.5
-        criteria = {criterion.key: score for criterion in subject.criteria}
+        criteria = dict.fromkeys([self.own] if self.own else [each.key for each in subject.criteria], score)
         return Verdict(outcome="scored", scores=criteria, summary=f"{len(earlier)} before")
 
 
-@pytest.fixture(scope="module")
-def cascade() -> FittedCascade:
-    """Accepts what a judge scores with 1, at every criterion of the clips of these tests."""
+def accepting(stages: Stages, own: Mapping[str, str]) -> FittedCascade:
+    """Accepts what a judge scores with 1, at all criteria of the clips of these tests.
+
+    `own` names the judges that score a criterion of their own only, here of clips with a browser.
+    """
     random = np.random.default_rng(1)
     said = random.choice([0.5, 1.0], 2000)
     passes = (said == 1.0) | (random.random(2000) < 0.5)
     clusters = [f"run {number}" for number in range(2000)]
-    places = np.arange(2000) % CLIPS
-    subjects = LabelledSubjects({"cheap": said, "dear": said}, ["browser_use"] * 2000, clusters, places, passes)
-    names = {criterion.key for chain in chains(1) for subject in chain.subjects for criterion in subject.criteria}
-    fitted = [fit_criterion("clip", name, subjects, STAGES, alpha=0.05, delta=0.1) for name in sorted(names)]
+    asked = [(each.key, clip.rubric.name) for chain in chains(1) for clip in chain.subjects for each in clip.criteria]
+    fitted = []
+    for name, rubric in dict([*asked, *((name, "browser_use") for name in own.values())]).items():
+        silent = np.full(2000, np.nan)
+        scores = {judge: said if own.get(judge, name) == name else silent for stage in stages for judge in stage}
+        subjects = of_scores(scores, kind=rubric, places=np.arange(2000) % CLIPS)
+        labelled = LabelledSubjects(subjects, clusters, passes)
+        fitted.append(fit_criterion("clip", name, labelled, stages, alpha=0.05, delta=0.1, pass_score=0.6))
     return FittedCascade(
+        version=2,
         alpha=0.05,
         delta=0.1,
         reference=LABELS,
         unit="trajectory",
         pass_score=0.6,
-        stages=STAGES,
+        stages=tuple(map(tuple, stages)),
         criteria=tuple(fitted),
     )
+
+
+@pytest.fixture(scope="module")
+def cascade() -> FittedCascade:
+    return accepting(STAGES, {})
 
 
 async def judged(
@@ -99,6 +113,15 @@ def test_a_later_judge_is_asked_only_about_what_was_not_accepted(cascade: Fitted
     assert [row["clip_index"] for row in rows] == [1] * 5
     assert {row["summary"] for row in rows} == {"1 before"}, "the accepted clip stays in the conversation"
     assert tally.coverage == 1.0, "what it was not asked about is not missing"
+
+
+@pytest.mark.parametrize(("sure", "asked"), [("0", [1]), ("", [0, 1])])
+def test_a_criterion_of_a_judge_of_its_own_has_to_be_accepted_too(sure: str, asked: list[int]) -> None:
+    stages = (("cheap", "manners"), ("dear",))
+    fitted = accepting(stages, {"manners": "polite"})
+    judges = [Scripted("cheap", sure="0"), Scripted("manners", sure=sure, own="polite"), Scripted("dear")]
+    found = asyncio.run(judged(fitted, *judges, stages=stages))
+    assert [row["clip_index"] for row in found["dear"][0]] == asked * 5
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ from evaluation_assets.core.scoring.averages import (
     StaleVerdicts,
     average,
     by_subject,
+    majority,
     panel_scores,
 )
 from evaluation_assets.core.scoring.panel_scores import (
@@ -62,6 +63,33 @@ def test_below_the_quorum_nothing_is_made_up(scores: dict[str, float], quorum: i
 
 def test_a_quorum_that_is_met_gives_a_mean() -> None:
     assert average({"a": 0.0, "b": 1.0}, 5, 2, {}).mean == 0.5
+
+
+STAGES = {"small": 0, "one": 1, "other": 1}
+
+
+@pytest.mark.parametrize(
+    ("scores", "mean", "n_scored"),
+    [
+        ({"small": 1.0, "outside": 0.5}, 0.75, 2),
+        ({"small": 1.0, "one": 0.0, "other": 0.5}, 0.25, 2),
+        ({"small": 1.0, "one": 0.0}, 0.0, 1),
+        ({"small": 1.0, "one": 0.0, "outside": 0.5}, 0.25, 2),
+        ({"outside": 0.5}, 0.5, 1),
+    ],
+)
+def test_of_a_cascade_the_last_stage_that_scored_decides(scores: dict[str, float], mean: float, n_scored: int) -> None:
+    result = average(scores, 4, len(scores), {}, STAGES)
+    assert (result.mean, result.n_scored) == (mean, n_scored), "all that scored count for the quorum"
+    assert average(scores, 4, len(scores) + 1, {}, STAGES).mean is None
+
+
+def test_of_a_cascade_only_the_last_stage_votes() -> None:
+    votes = {"small": 1.0, "outside": 1.0, "one": 0.0, "other": 0.0}
+    assert majority(votes, 4, 4, "lowest").mean == 0.0
+    assert (
+        majority(votes | {"other": 1.0}, 4, 4, "lowest", {"small": 1, "outside": 1, "one": 2, "other": 0}).mean == 0.0
+    )
 
 
 @pytest.mark.parametrize(("score", "leniency", "adjusted"), [(0.9, -0.3, 1.0), (0.1, 0.3, 0.0), (0.5, 0.1, 0.4)])

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from evaluation_assets.core.judging.cascade.fitted import PASSED, FittedCascade
+from evaluation_assets.core.judging.cascade.fitted import PASSED, FittedCascade, Subjects
 from evaluation_assets.core.judging.verdicts import Distribution, ScoreProbability
 from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.lake.tables.verdicts import BY_LEVEL, VerdictLevel
@@ -26,26 +26,55 @@ class Key(NamedTuple):
     name: str
 
 
+class Statement(NamedTuple):
+    """What one judge said about a subject, by criterion: 0..1, the mean of several samples.
+
+    A signal is its probability, else its score.
+    """
+
+    signals: Mapping[str, float] = {}
+    scores: Mapping[str, float] = {}
+
+
+Given = Mapping[str, float | None]
+"""One sample, by criterion."""
+
+
+def statement_of(samples: Sequence[tuple[Given, Given]]) -> Statement:
+    """That of several samples, the signals and the scores of each."""
+    return Statement(*(_means(given) for given in zip(*samples, strict=True))) if samples else Statement()
+
+
 @dataclass(slots=True)
 class Evidence:
-    """What judges said about one subject: of each judge, a signal for each criterion it scored.
+    """What judges said about one subject.
 
-    A signal is a probability or a score, 0..1, the mean of several samples; `scores` are always scores. `kind` is the
-    rubric, `criteria` are all that were asked; `place` counts from 0 the subjects of its level in its trajectory.
+    `kind` is the rubric; `criteria` are all that were asked, with judges' own; `place` counts from 0 the subjects of
+    its level in its trajectory.
     """
 
     kind: str
     criteria: tuple[str, ...]
-    signals: dict[str, dict[str, float]] = field(default_factory=dict)
-    scores: dict[str, dict[str, float]] = field(default_factory=dict)
+    statements: dict[str, Statement] = field(default_factory=dict)
     place: int = 0
 
-    def signal(self, judge: str, criterion: str) -> float:
-        """NaN where the judge gave none. That of `passed` is the mean over the criteria it scored."""
-        own = self.signals.get(judge, {})
-        if criterion != PASSED:
-            return own.get(criterion, np.nan)
-        return fmean(own.values()) if own else np.nan
+
+def subjects_of(evidence: Sequence[Evidence], judges: Iterable[str], criterion: str) -> Subjects:
+    """What these judges said about one criterion. `passed` is the mean over the criteria that a judge scored."""
+    said = {judge: [each.statements.get(judge, Statement()) for each in evidence] for judge in judges}
+    return Subjects(
+        {judge: np.array([_of(each.signals, criterion) for each in own]) for judge, own in said.items()},
+        {judge: np.array([_of(each.scores, criterion) for each in own]) for judge, own in said.items()},
+        [each.kind for each in evidence],
+        np.array([each.place for each in evidence]),
+    )
+
+
+def _of(given: Mapping[str, float], criterion: str) -> float:
+    """NaN where there is none."""
+    if criterion != PASSED:
+        return given.get(criterion, np.nan)
+    return fmean(given.values()) if given else np.nan
 
 
 @dataclass(slots=True)
@@ -106,18 +135,20 @@ def _add(said: SaidAboutDrops, judge: str, rows: Mapping[Key, Sequence[Row]], pa
         said.with_probability = (*said.with_probability, judge)
     for key, own in rows.items():
         criteria = tuple(dict.fromkeys(name for row in own for name in row["scores"] or {}))
-        evidence = said.subjects.setdefault(key, Evidence(own[0]["rubric"], criteria))
-        evidence.criteria = evidence.criteria or criteria
+        evidence = said.subjects.setdefault(key, Evidence(own[0]["rubric"], ()))
+        evidence.criteria = tuple(dict.fromkeys((*evidence.criteria, *criteria)))
         known = [row["cost_usd"] for row in own if row["cost_usd"] is not None]
         said.costs.setdefault((judge, key.level), []).extend(known)
         scored = [row for row in own if row["outcome"] == "scored"]
-        evidence.scores[judge] = signals(row["scores"] for row in scored)
-        evidence.signals[judge] = signals(
-            (stored_probabilities(row, pass_score) if has_probability else row["scores"]) for row in scored
+        evidence.statements[judge] = statement_of(
+            [
+                (stored_probabilities(row, pass_score) if has_probability else row["scores"], row["scores"])
+                for row in scored
+            ]
         )
 
 
-def stored_probabilities(row: Row, pass_score: float) -> Mapping[str, float | None]:
+def stored_probabilities(row: Row, pass_score: float) -> Given:
     """The same of a row of a table of verdicts."""
     given: Mapping[str, list[dict[str, float]]] = row.get("distributions") or {}
     distributions = {name: [ScoreProbability(**each) for each in own] for name, own in given.items()}
@@ -125,8 +156,8 @@ def stored_probabilities(row: Row, pass_score: float) -> Mapping[str, float | No
 
 
 def probabilities_of_passing(
-    reported: Mapping[str, float | None] | None, distributions: Mapping[str, Distribution] | None, pass_score: float
-) -> Mapping[str, float | None]:
+    reported: Given | None, distributions: Mapping[str, Distribution] | None, pass_score: float
+) -> Given:
     """How likely a judge finds it that each criterion passes: as it reports it, else by the distribution of its scores.
 
     Empty if it says neither.
@@ -137,7 +168,7 @@ def probabilities_of_passing(
     }
 
 
-def signals(samples: Iterable[Mapping[str, float | None]]) -> dict[str, float]:
+def _means(samples: Iterable[Given]) -> dict[str, float]:
     """The mean over samples of each criterion that was given."""
     values: dict[str, list[float]] = {}
     for sample in samples:
@@ -154,13 +185,9 @@ def accepting_stages(cascade: FittedCascade, level: str, evidence: Sequence[Evid
     fitted one.
     """
     fitted = cascade.of_level(level)
-    kinds = [each.kind for each in evidence]
-    where = np.array([each.place for each in evidence])
     judges = [judge for stage in cascade.stages for judge in stage]
     stages = {
-        name: one.decisions(
-            {judge: np.array([each.signal(judge, name) for each in evidence]) for judge in judges}, kinds, where
-        ).stage
+        name: one.decisions(subjects_of(evidence, judges, name), cascade.pass_score).stage
         for name, one in fitted.items()
     }
     accepting: list[int | None] = []

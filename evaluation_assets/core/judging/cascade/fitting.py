@@ -1,14 +1,20 @@
 """Fit a cascade of judges to labels, so that accepted verdicts are wrong at most as often as promised."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import compress
 
 import numpy as np
 
 from evaluation_assets.core.judging.cascade.combining import Combination, combined
-from evaluation_assets.core.judging.cascade.fitted import FittedCriterion, accept, chances
+from evaluation_assets.core.judging.cascade.fitted import (
+    FittedCriterion,
+    StageVerdicts,
+    Subjects,
+    accept,
+    stage_verdicts,
+)
 from evaluation_assets.core.judging.cascade.risk import fixed_sequence, order_of_testing, p_value
 from evaluation_assets.core.traces.trajectories.identity import fraction_of
 
@@ -27,27 +33,23 @@ trajectory can be, the less is bet on each, since a bet must not lose more than 
 
 @dataclass(frozen=True, slots=True)
 class LabelledSubjects:
-    """Subjects with labels, for one criterion at one level.
+    """Subjects with labels. `clusters` names the trajectory or task of each."""
 
-    `signals` are by judge, 0..1 and NaN where it said nothing: its probability, else its score, the mean of several
-    samples. `clusters` names the trajectory or task of each, `kinds` its rubric; `places` count from 0 the subjects of
-    its trajectory, with and without labels.
-    """
-
-    signals: Mapping[str, np.ndarray]
-    kinds: Sequence[str]
+    subjects: Subjects
     clusters: Sequence[str]
-    places: np.ndarray
     passes: np.ndarray
 
     def part(self, chosen: np.ndarray) -> "LabelledSubjects":
         """Those that are chosen."""
-        positions = [int(each) for each in np.flatnonzero(chosen)]
+        own = self.subjects
         return LabelledSubjects(
-            {judge: said[chosen] for judge, said in self.signals.items()},
-            [self.kinds[position] for position in positions],
-            [self.clusters[position] for position in positions],
-            self.places[chosen],
+            Subjects(
+                {judge: said[chosen] for judge, said in own.signals.items()},
+                {judge: said[chosen] for judge, said in own.scores.items()},
+                list(compress(own.kinds, chosen)),
+                own.places[chosen],
+            ),
+            list(compress(self.clusters, chosen)),
             self.passes[chosen],
         )
 
@@ -65,6 +67,7 @@ def fit_criterion(
     *,
     alpha: float,
     delta: float,
+    pass_score: float,
 ) -> FittedCriterion:
     """The stages of one criterion and their thresholds.
 
@@ -81,15 +84,16 @@ def fit_criterion(
         stages: Judges of each stage, cheapest first; a stage also sees what judges before it said.
         alpha: Tolerated share of accepted verdicts that are wrong.
         delta: Chance that the bound does not hold.
+        pass_score: Mean score of judges from which their verdict is that the subject passes.
     """
     teaches = is_teaching(labelled.clusters)
     own, others = labelled.part(teaches), labelled.part(~teaches)
     n_own, n_others = len(set(own.clusters)), len(set(others.clusters))
     learned = _learned(own, stages) if n_own >= _FEWEST_FITTED and n_others else ()
     most, thresholds, p = 0, (), None
-    tested = chances(learned, others.signals, others.kinds)
+    tested = stage_verdicts(learned, others.subjects, pass_score)
     if learned:
-        by_stage = chances(learned, own.signals, own.kinds)
+        by_stage = stage_verdicts(learned, own.subjects, pass_score)
         plan = _plan(own, by_stage, alpha, delta ** (n_own / n_others))
         most = plan.most
         largest = max(_largest(own, most), _largest(others, most))
@@ -97,7 +101,7 @@ def fit_criterion(
         refused = fixed_sequence(p_values, delta)
         p = p_values[max(refused - 1, 0)]
         thresholds = plan.candidates[refused - 1] if refused else ()
-    decisions = accept(tested, others.places < most, thresholds)
+    decisions = accept(tested, others.subjects.places < most, thresholds)
     is_accepted = decisions.stage >= 0
     return FittedCriterion(
         level=level,
@@ -120,7 +124,9 @@ def _learned(own: LabelledSubjects, stages: Sequence[Sequence[str]]) -> tuple[Co
     learned = []
     for stage in stages:
         judges.extend(stage)
-        learned.append(combined({judge: own.signals[judge] for judge in judges}, own.kinds, own.passes))
+        learned.append(
+            combined({judge: own.subjects.signals[judge] for judge in judges}, own.subjects.kinds, own.passes)
+        )
     return tuple(learned)
 
 
@@ -137,7 +143,7 @@ class _Plan:
     last: float
 
 
-def _plan(own: LabelledSubjects, by_stage: Sequence[np.ndarray], alpha: float, small_enough: float) -> _Plan:
+def _plan(own: LabelledSubjects, by_stage: Sequence[StageVerdicts], alpha: float, small_enough: float) -> _Plan:
     """One threshold for all stages, or stricter ones where a stage errs more than the best one, in proportion.
 
     With one for all, a weak stage accepts at some point next to everything, also errors that later stages would see.
@@ -150,14 +156,14 @@ def _plan(own: LabelledSubjects, by_stage: Sequence[np.ndarray], alpha: float, s
     return min(plans, key=lambda plan: plan.last)
 
 
-def _mean_error(chance: np.ndarray) -> float:
-    known = chance[~np.isnan(chance)]
-    return float(np.minimum(known, 1 - known).mean()) if len(known) else 0.5
+def _mean_error(verdicts: StageVerdicts) -> float:
+    known = verdicts.errors[~np.isnan(verdicts.errors)]
+    return float(known.mean()) if len(known) else 0.5
 
 
 def _to_test(
     own: LabelledSubjects,
-    by_stage: Sequence[np.ndarray],
+    by_stage: Sequence[StageVerdicts],
     candidates: Sequence[tuple[float, ...]],
     alpha: float,
     small_enough: float,
@@ -167,7 +173,7 @@ def _to_test(
     The most are chosen with which a candidate is promising: its p-value is `small_enough`.
     """
     lengths: dict[str, int] = {}
-    for cluster, place in zip(own.clusters, own.places, strict=True):
+    for cluster, place in zip(own.clusters, own.subjects.places, strict=True):
         lengths[cluster] = max(lengths.get(cluster, 0), int(place) + 1)
     by_most = {
         most: _p_values(own, by_stage, candidates, alpha, most, _largest(own, most))
@@ -178,30 +184,30 @@ def _to_test(
     in_order = order_of_testing(by_most[most])
     expected = fixed_sequence((by_most[most][position] for position in in_order), small_enough)
     thresholds = candidates[in_order[expected - 1]] if expected else ()
-    stage = accept(by_stage, own.places < most, thresholds).stage
+    stage = accept(by_stage, own.subjects.places < most, thresholds).stage
     is_last = (stage < 0) | (stage == len(by_stage) - 1)
     return _Plan([candidates[position] for position in in_order], most, float(is_last.mean()))
 
 
-def _largest(subjects: LabelledSubjects, most: int) -> int:
+def _largest(labelled: LabelledSubjects, most: int) -> int:
     """The most subjects of a cluster that could be accepted."""
-    return max(Counter(compress(subjects.clusters, subjects.places < most)).values(), default=1)
+    return max(Counter(compress(labelled.clusters, labelled.subjects.places < most)).values(), default=1)
 
 
 def _p_values(
-    subjects: LabelledSubjects,
-    by_stage: Sequence[np.ndarray],
+    labelled: LabelledSubjects,
+    by_stage: Sequence[StageVerdicts],
     candidates: Sequence[tuple[float, ...]],
     alpha: float,
     most: int,
     largest: int,
 ) -> list[float]:
     """By candidate; 1 where more than `alpha` of what it accepts here is wrong, which no order of bets may hide."""
-    cluster = np.unique([fraction_of(name) for name in subjects.clusters], return_inverse=True)[1]
+    cluster = np.unique([fraction_of(name) for name in labelled.clusters], return_inverse=True)[1]
     p_values = []
     for thresholds in candidates:
-        decided = accept(by_stage, subjects.places < most, thresholds)
-        is_accepted, is_wrong = decided.stage >= 0, decided.passes != subjects.passes
+        decided = accept(by_stage, labelled.subjects.places < most, thresholds)
+        is_accepted, is_wrong = decided.stage >= 0, decided.passes != labelled.passes
         p = p_value(is_accepted, is_wrong, cluster, alpha=alpha, largest=largest)
         p_values.append(p if is_wrong[is_accepted].sum() <= alpha * is_accepted.sum() else 1.0)
     return p_values

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 
 import numpy as np
 
-from evaluation_assets.core.judging.cascade.evidence import Evidence, Key, SaidAboutDrops, read_evidence
-from evaluation_assets.core.judging.cascade.fitted import LABELS, FittedCascade
+from evaluation_assets.core.judging.cascade.evidence import Key, SaidAboutDrops, Statement, read_evidence, subjects_of
+from evaluation_assets.core.judging.cascade.fitted import LABELS, PASSED, FittedCascade
 from evaluation_assets.core.judging.cascade.fitting import LabelledSubjects, fit_criterion
 from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.system.installation import Installation
@@ -45,6 +45,8 @@ def fit_cascade(
     everyone = judges if reference is None else [*judges, reference]
     said = read_evidence(home, drops, everyone, pass_score=pass_score)
     truth = _labelled(labels, said) if reference is None else _judged(said, reference, pass_score)
+    known = {name for each in said.subjects.values() for one in each.statements.values() for name in one.scores}
+    truth = {criterion: subjects for criterion, subjects in truth.items() if criterion[1] in {*known, PASSED}}
     if not truth:
         whose = "labels of people" if reference is None else f"verdicts of {reference}"
         raise CannotFit(f"the drops {', '.join(drops)} have no subject with {whose} and a verdict of a stage")
@@ -55,6 +57,7 @@ def fit_cascade(
         _refuse_spared(said, [*judges, reference], {key for key in said.subjects if key.level in levels})
     cluster = _clusters(home, drops, unit)
     return FittedCascade(
+        version=2,
         alpha=alpha,
         delta=delta,
         reference=reference or LABELS,
@@ -70,6 +73,7 @@ def fit_cascade(
                 stages,
                 alpha=alpha,
                 delta=delta,
+                pass_score=pass_score,
             )
             for (level, criterion), passes in sorted(truth.items())
         ),
@@ -79,7 +83,7 @@ def fit_cascade(
 def _refuse_spared(said: SaidAboutDrops, judges: Sequence[str], subjects: Set[Key]) -> None:
     """A judge that was asked only where others were unsure looks worse than it is."""
     for judge in judges:
-        spared = sum(judge not in said.subjects[key].signals for key in subjects)
+        spared = sum(judge not in said.subjects[key].statements for key in subjects)
         if spared:
             raise CannotFit(
                 f"judge {judge} was not asked about {spared} of {len(subjects)} subjects to fit to; evaluate "
@@ -108,7 +112,7 @@ def _labelled(labels: Iterable[Row], said: SaidAboutDrops) -> Truth:
 def _judged(said: SaidAboutDrops, reference: str, pass_score: float) -> Truth:
     truth: Truth = {}
     for key, evidence in said.subjects.items():
-        for criterion, score in evidence.scores.get(reference, {}).items():
+        for criterion, score in evidence.statements.get(reference, Statement()).scores.items():
             truth.setdefault((key.level, criterion), {})[key] = score >= pass_score
     return truth
 
@@ -120,13 +124,11 @@ def _subjects(
     passes: Mapping[Key, bool],
     cluster: Callable[[Key], str],
 ) -> LabelledSubjects:
-    chosen: list[tuple[Key, Evidence]] = [(key, said.subjects[key]) for key in sorted(passes)]
+    chosen = sorted(passes)
     return LabelledSubjects(
-        {judge: np.array([evidence.signal(judge, criterion) for _, evidence in chosen]) for judge in judges},
-        [evidence.kind for _, evidence in chosen],
-        [cluster(key) for key, _ in chosen],
-        np.array([evidence.place for _, evidence in chosen]),
-        np.array([passes[key] for key, _ in chosen]),
+        subjects_of([said.subjects[key] for key in chosen], judges, criterion),
+        list(map(cluster, chosen)),
+        np.array([passes[key] for key in chosen]),
     )
 
 

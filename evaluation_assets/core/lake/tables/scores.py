@@ -7,7 +7,7 @@ _CRITERION = Column("criterion", NAME, "Key of the criterion in its rubric.")
 _MEAN = Column(
     "mean",
     FLOAT,
-    "Mean over the judges that scored it, 0..1, or their majority if the rubric's scale says so. On a tie it is null; "
+    "Mean over `n_scored` judges, 0..1, or their majority if the rubric's scale says so. On a tie it is null; "
     "with fewer judges than the quorum, so are all figures.",
 )
 _ADJUSTED_MEAN = Column(
@@ -15,8 +15,8 @@ _ADJUSTED_MEAN = Column(
     FLOAT,
     "The same mean with each judge's leniency subtracted from its scores, 0..1.",
 )
-_STD = Column("std", FLOAT, "Population standard deviation between the judges that scored it.")
-_N_SCORED = Column("n_scored", INT, "Judges that scored it.")
+_STD = Column("std", FLOAT, "Population standard deviation between them.")
+_N_SCORED = Column("n_scored", INT, "Judges that scored it; of a [cascade](cascade.md), those of the last stage.")
 _N_JUDGES = Column("n_judges", INT, "Judges in the panel.")
 
 CLIP_SCORES = Table(

@@ -261,6 +261,7 @@ for number in range(1, 10**6):
 """
 
 
+@pytest.mark.slow
 def test_what_two_processes_added_survives_their_death(tmp_path: Path) -> None:
     path = tmp_path / "received.sqlite"
     command = [sys.executable, "-c", WRITER, str(path)]

@@ -1,12 +1,27 @@
 """Judges with a known error rate, on clusters whose subjects are correlated."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from evaluation_assets.core.judging.cascade.fitting import LabelledSubjects
+from evaluation_assets.core.judging.cascade.fitted import FittedCriterion, Subjects
+from evaluation_assets.core.judging.cascade.fitting import LabelledSubjects, fit_criterion
 
 STAGES: Sequence[Sequence[str]] = (("small",), ("one", "other"))
+PASS_SCORE = 0.5
+
+
+def of_scores(scores: Mapping[str, np.ndarray], *, kind: str = "general", places: np.ndarray | None = None) -> Subjects:
+    """Subjects about which judges said no more than scores."""
+    count = len(next(iter(scores.values())))
+    return Subjects(scores, scores, [kind] * count, np.arange(count) if places is None else places)
+
+
+def fitted_to(
+    subjects: LabelledSubjects, stages: Sequence[Sequence[str]], *, alpha: float, delta: float
+) -> FittedCriterion:
+    """Fitted to these labels."""
+    return fit_criterion("clip", "c", subjects, stages, alpha=alpha, delta=delta, pass_score=PASS_SCORE)
 
 
 def drawn(random: np.random.Generator, clusters: int, *, mean_size: int = 6) -> LabelledSubjects:
@@ -23,7 +38,7 @@ def drawn(random: np.random.Generator, clusters: int, *, mean_size: int = 6) -> 
         said = np.where(passes ^ is_wrong, sure, 1 - sure)
         signals[judge] = np.where(random.random(len(number)) < 0.05, np.nan, said)
     places = np.concatenate([np.arange(size) for size in sizes])
-    return LabelledSubjects(signals, ["general"] * len(number), [f"run {each:05}" for each in number], places, passes)
+    return LabelledSubjects(of_scores(signals, places=places), [f"run {each:05}" for each in number], passes)
 
 
 def of_two_sizes(
@@ -38,4 +53,4 @@ def of_two_sizes(
     score = np.where(passes ^ is_wrong, random.uniform(0.6, 1.0, len(number)), random.uniform(0.0, 0.4, len(number)))
     names = [f"run {each:05}" for each in random.permutation(clusters)[number]]
     places = np.concatenate([np.arange(each) for each in size])
-    return LabelledSubjects({"one": score.round(1)}, ["general"] * len(number), names, places, passes)
+    return LabelledSubjects(of_scores({"one": score.round(1)}, places=places), names, passes)

@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from evaluation_assets.core.judging.cascade.evidence import Evidence, accepting_stages, read_evidence
+from evaluation_assets.core.judging.cascade.evidence import Evidence, Statement, accepting_stages, read_evidence
 from evaluation_assets.core.judging.cascade.fitted import LABELS, FittedCascade
 from evaluation_assets.core.judging.cascade.fitting_drops import CannotFit, fit_cascade
 from evaluation_assets.core.judging.cascade.savings import left_to_people, savings_of
@@ -22,7 +22,7 @@ SUBJECTS = drawn(np.random.default_rng(8), 600)
 
 
 def row(position: int, judge: str, **more: Any) -> dict[str, Any]:
-    said = float(SUBJECTS.signals[judge][position])
+    said = float(SUBJECTS.subjects.signals[judge][position])
     given = {"outcome": "abstained", "scores": {}} if np.isnan(said) else {"outcome": "scored", "scores": {"c": said}}
     known = {
         "drop": "d",
@@ -122,7 +122,7 @@ def test_probabilities_replace_the_scores_of_judges_that_report_them(tmp_path: P
     rows += [row(0, "one", scores={"c": 1.0}, outcome="scored", probabilities={"c": 0.8}, sample=1)]
     said = read_evidence(installed(tmp_path, one=rows), ["d"], ["one"], pass_score=0.6)
     assert said.with_probability == ("one",)
-    assert [each.signals["one"] for each in said.subjects.values()] == [{"c": pytest.approx(0.75)}]
+    assert [each.statements["one"].signals for each in said.subjects.values()] == [{"c": pytest.approx(0.75)}]
 
 
 @pytest.mark.parametrize(("pass_score", "passes"), [(0.5, 0.9), (0.6, 0.7), (1.0, 0.4)])
@@ -134,7 +134,7 @@ def test_a_distribution_passes_with_the_probability_of_the_scores_from_pass_scor
     rows = [row(0, "one", scores={"c": 0.68}, outcome="scored", distributions={"c": own})]
     said = read_evidence(installed(tmp_path, one=rows), ["d"], ["one"], pass_score=pass_score)
     assert said.with_probability == ("one",)
-    assert [each.signals["one"] for each in said.subjects.values()] == [{"c": pytest.approx(passes)}]
+    assert [each.statements["one"].signals for each in said.subjects.values()] == [{"c": pytest.approx(passes)}]
 
 
 def test_tables_that_were_written_before_there_were_distributions_are_evidence(tmp_path: Path) -> None:
@@ -143,7 +143,7 @@ def test_tables_that_were_written_before_there_were_distributions_are_evidence(t
     pq.write_table(pq.read_table(path).drop_columns(["distributions", "entropies"]), path)
     said = read_evidence(home, ["d"], ["one"], pass_score=0.6)
     assert said.with_probability == ()
-    assert [each.signals["one"] for each in said.subjects.values()] == [{"c": 0.5}]
+    assert [each.statements["one"].signals for each in said.subjects.values()] == [{"c": 0.5}]
 
 
 def test_the_verdict_of_a_reference_is_its_score_also_where_it_reports_probabilities(tmp_path: Path) -> None:
@@ -155,11 +155,11 @@ def test_the_verdict_of_a_reference_is_its_score_also_where_it_reports_probabili
 
 def test_a_subject_is_accepted_with_its_last_criterion_and_not_without_a_fitted_one(home: Installation) -> None:
     cascade = fitted(home, labels())
-    sure, unsure = {"c": 0.99}, {"c": 0.5}
+    sure, unsure = Statement({"c": 0.99}, {"c": 0.99}), Statement({"c": 0.5}, {"c": 0.5})
     said = [
         Evidence("general", ("c",), {"small": sure, "one": sure, "other": sure}),
         Evidence("general", ("c",), {"small": unsure, "one": unsure, "other": unsure}),
-        Evidence("general", ("unlabelled",), {"small": {"unlabelled": 0.99}}),
+        Evidence("general", ("unlabelled",), {"small": Statement({"unlabelled": 0.99}, {"unlabelled": 0.99})}),
     ]
     assert accepting_stages(cascade, "clip", said)[0] in (0, 1)
     assert accepting_stages(cascade, "clip", said)[1:] == [None, None]

@@ -165,6 +165,7 @@ def test_a_missing_command_is_a_failed_attempt(tmp_path: Path, running: Running)
     assert ran(running, load_agent(UPath(file))).extra["error"].startswith("no-such-program cannot be started")
 
 
+@pytest.mark.slow
 def test_a_command_out_of_time_is_killed_with_its_children(tmp_path: Path, running: Running) -> None:
     source = """
         import os, subprocess, sys, time
