@@ -119,12 +119,33 @@ _PROVIDERS = (
 )
 """Whose list price is meant, by the beginning of the model's name. For other names it is unknown."""
 
+_BY_PREFIX = {
+    **{name: name for name in ("openai", "anthropic", "azure", "mistral", "groq", "deepseek", "openrouter", "x-ai")},
+    **dict.fromkeys(("azure_openai", "azure_ai"), "azure"),
+    **dict.fromkeys(("google", "gemini", "google_genai", "google_vertexai", "vertex_ai", "models"), "google"),
+    **dict.fromkeys(("bedrock", "bedrock_converse"), "aws"),
+    **dict.fromkeys(("together", "together_ai"), "together"),
+    "xai": "x-ai",
+}
+"""Whose list price is meant, by what stands before the name of a model in LiteLLM, LangChain and others."""
+_PREFIX = re.compile(r"([a-z_-]+)[/:](.+)", re.IGNORECASE)
+_OF_BEDROCK = re.compile(r"(?:[a-z]{2,6}\.)?(?:anthropic|amazon|meta|mistral|cohere|deepseek)\.")
+
+
+def provider_of(model: str) -> tuple[str | None, str]:
+    """Whose list price is meant, if the name of a model tells, and the name without that of the provider before it."""
+    prefixed = _PREFIX.fullmatch(model)
+    if prefixed is not None and (known := _BY_PREFIX.get(prefixed[1].lower())) is not None:
+        return known, prefixed[2]
+    name = model.lower()
+    if _OF_BEDROCK.match(name):
+        return "aws", model
+    return next((provider for pattern, provider in _PROVIDERS if pattern.match(name)), None), model
+
 
 def list_price_of(model: str | None) -> PublicPrice:
     """The list price of a model that a trajectory names; its cost is unknown if the name tells no provider."""
-    name = (model or "").lower()
-    provider = next((provider for pattern, provider in _PROVIDERS if pattern.match(name)), None)
-    return PublicPrice(provider, model or "")
+    return PublicPrice(*provider_of(model or ""))
 
 
 BATCH_SHARE = 0.5

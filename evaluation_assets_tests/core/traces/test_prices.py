@@ -15,7 +15,7 @@ from evaluation_assets.core.suites.agents.settings import Limits
 from evaluation_assets.core.system.automation import NightlyRunSettings
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields
 from evaluation_assets.core.traces.formats.usage import usage_of
-from evaluation_assets.core.traces.prices import OwnPrice, Price, PublicPrice
+from evaluation_assets.core.traces.prices import OwnPrice, Price, PublicPrice, list_price_of
 from evaluation_assets.core.traces.token_usage import TokenUsage
 from evaluation_assets.core.traces.trajectories.model import Usage
 from evaluation_assets.defs.agents import AgentRunConfig
@@ -52,6 +52,32 @@ def test_a_reply_states_what_is_cached_for_an_hour(server: ModelServer, ttl: str
     used = asked(server, ttl)
     assert used.cache_write_tokens
     assert used.cache_write_1h_tokens == share * used.cache_write_tokens
+
+
+@pytest.mark.parametrize(
+    ("model", "usd"),
+    [
+        ("gpt-4o", 12.5),
+        ("openai/gpt-4o", 12.5),
+        ("openai:gpt-4o-2024-08-06", 12.5),
+        ("azure/gpt-4o", 12.5),
+        ("anthropic/claude-sonnet-4-5", 18),
+        ("openrouter/anthropic/claude-sonnet-4.5", 18),
+        ("us.anthropic.claude-sonnet-4-20250514-v1:0", 18),
+        ("bedrock/anthropic.claude-sonnet-4-20250514-v1:0", 18),
+        ("vertex_ai/gemini-2.5-flash", 2.8),
+        ("models/gemini-2.5-flash", 2.8),
+        ("azure/our-deployment", None),
+        ("ft:gpt-4o:us:mine", None),
+        ("litellm_proxy/gpt-4o", None),
+        ("openai/unheard-of", None),
+        ("", None),
+    ],
+)
+def test_a_list_price_is_that_of_the_provider_that_the_name_tells(model: str, usd: float | None) -> None:
+    """Dollars of a million tokens each way."""
+    cost = list_price_of(model).cost(TokenUsage(input_tokens=1000, output_tokens=1000))
+    assert cost == (None if usd is None else pytest.approx(usd / 1000))
 
 
 def test_list_prices_tell_the_two_apart() -> None:

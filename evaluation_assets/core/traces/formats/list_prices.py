@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from evaluation_assets.core.text.nullable import sum_of
-from evaluation_assets.core.traces.prices import PublicPrice, list_price_of
+from evaluation_assets.core.traces.prices import PublicPrice, list_price_of, provider_of
 from evaluation_assets.core.traces.trajectories.model import Trajectory, Usage
 from evaluation_assets.core.traces.trajectories.requests import are_all, kept_requests
 
@@ -24,7 +24,7 @@ _VERSION = re.compile(r"[-@:](?:\d{4}.*|latest)")
 
 def is_same_model(one: str, other: str) -> bool:
     """Whether two names are of one model, with or without its provider and version."""
-    short, long = sorted((one.rpartition("/")[2], other.rpartition("/")[2]), key=len)
+    short, long = sorted((provider_of(name)[1].rpartition("/")[2] for name in (one, other)), key=len)
     return long.startswith(short) and (len(long) == len(short) or _VERSION.fullmatch(long[len(short) :]) is not None)
 
 

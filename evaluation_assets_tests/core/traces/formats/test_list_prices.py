@@ -42,6 +42,8 @@ def priced(tmp_path: Path, data: dict[str, Any]) -> tuple[float | None, bool]:
     [
         record(),
         record(metadata={"llm": f"openai/{MINI}-2024-07-18"}),
+        record(model=f"openai/{MINI}"),
+        record(model=f"azure/{MINI}", metadata={"llm": f"openai:{MINI}"}),
         state(MINI),
         {"messages": [ASKED, SAID | {"model": MINI, "usage": TOKENS}]},
         {
