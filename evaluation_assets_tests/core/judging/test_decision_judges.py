@@ -199,10 +199,11 @@ def test_a_question_that_is_refused_has_no_score(url: str, models: ModelServer, 
     assert row["reasoning"] == f"The model refused to answer: {first}."
 
 
-def test_a_model_that_refuses_everything_has_no_scores_and_is_not_asked_again(url: str, models: ModelServer) -> None:
+def test_a_model_that_refuses_everything_abstains_and_is_not_asked_again(url: str, models: ModelServer) -> None:
     models.script([rule("refusal")])
     rows = rows_of(models, url, "openai_decisions")
-    assert {(row["outcome"], row["error_kind"]) for row in rows} == {("failed", "refusal")}
+    assert {(row["outcome"], row["error_kind"]) for row in rows} == {("abstained", None)}
+    assert all(row["reasoning"].startswith("The model refused to answer: ") for row in rows)
     assert all(set(row["scores"].values()) == {None} for row in rows)
     assert len(models.requests()) == CLIPS
 

@@ -30,8 +30,10 @@ class _Given:
 def evaluation_of(reply: Reply, subject: Subject) -> Verdict:
     """The verdict in the answers about a subject: of each criterion the expected score, without reasons.
 
+    A judge that refuses every question abstains.
+
     Raises:
-        InvalidReply: every question was refused, one was not answered, or an answer is no distribution over its points.
+        InvalidReply: a question was not answered, or an answer is no distribution over its points.
     """
     refuse_unfinished(reply)
     answers = orjson.loads(reply.text)

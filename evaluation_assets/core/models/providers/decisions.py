@@ -56,10 +56,9 @@ class DecisionEndpoint(OpenAIEndpoint):
     def _reply(self, answer: Any, request: Request) -> Reply:
         distributions = self.answered(answer, request)
         usage, problem = reported(_counts(answer.get("usage")))
-        is_refused = bool(distributions) and all(distribution is None for distribution in distributions.values())
         return Reply(
             text=dumped(distributions).decode(),
-            finish="refusal" if is_refused else "stop",
+            finish="stop",
             usage=usage,
             usage_problem=problem,
             served_model=name_of(answer.get("model")),
