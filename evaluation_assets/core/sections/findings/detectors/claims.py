@@ -210,4 +210,4 @@ def _codes(text: str) -> set[str]:
     return forms | {code.casefold() for code in _CODE.findall(text)}
 
 
-DETECTOR = Detector(name="claims", version="10", kinds=("unperformed_claim",), detect=_detect)
+DETECTOR = Detector(name="claims", version="11", kinds=("unperformed_claim",), detect=_detect)

@@ -203,8 +203,17 @@ def test_what_is_published_or_saved_is_a_claim_only_of_who_can_do_so() -> None:
         "配達日を11月5日の午前に変更しました。",
         "Die Überweisung über 1.250 € ist für den 1.10.2026 vorgemerkt.",
         "Su cita queda cancelada.",
+        "Se ha cancelado su reserva.",
+        "Se han enviado los correos.",
         "I don't have the bands here, so I've opened ticket HR-2291 for you.",
     ],
 )
 def test_claims_are_read_in_spite_of_what_stands_around_them(answer: str) -> None:
     assert found(DETECTOR, run(asked("Please.", READ, answer=answer))) == [("unperformed_claim", answer)]
+
+
+@pytest.mark.parametrize(
+    "answer", ["Se o seu pedido foi cancelado, avise.", "Se ha cancellato la prenotazione, mi dica il codice."]
+)
+def test_conditions_of_other_languages_are_no_claims(answer: str) -> None:
+    assert found(DETECTOR, run(asked("Please.", READ, answer=answer))) == []
