@@ -52,6 +52,8 @@ _MEASURED_OUTCOME = tuple(name for name in _OUTCOME if name not in _COUNTED)
 """Objects with the outcome among other figures, where some names are those of counts."""
 _ABOUT = ("metadata", "meta")
 """Objects that are kept as they are, and may have the task, the trial and the outcome, too."""
+_IDS = ("id", "uuid", "custom_id", *in_both_cases("trajectory_id", "rollout_id", "episode_id", "trace_id"))
+"""Names of the ID of a run. A `run_id` may be that of an experiment, a session may have several runs."""
 _AGENT, _VERSION = in_both_cases("agent", "agent_name"), in_both_cases("agent_version")
 _MODEL = ("llm_model", "model", "model_name")
 _MODELS = in_both_cases(
@@ -133,7 +135,7 @@ def context_of(fields: Fields) -> Context:
     fields.set_aside("terminated")
     ending = ending_of(fields, success)
     return Context(
-        id=fields.name("id", "uuid", "custom_id"),  # a `run_id` may be that of an experiment
+        id=fields.name(*_IDS),
         task=fields.text(*(name for name in _TASK if not fields.is_object(name))) or given.text(*_TASK, *_WORDS),
         task_id=next(filter(None, map(_task_in, (fields, given, *about))), None),
         trial=max(next((trial for each in (fields, *about) if (trial := each.whole(*TRIALS)) is not None), 0), 0),

@@ -25,3 +25,23 @@ def test_a_number_and_the_same_digits_as_a_text_are_two_tasks(key: str, tmp_path
 def test_an_id_alone_is_named_by_its_digits(value: int | str, tmp_path: Path) -> None:
     (tmp_path / "run.json").write_bytes(orjson.dumps({"task_id": value, "messages": MESSAGES}))
     assert [run.task_id for run in trajectories(tmp_path / "run.json")] == ["7"]
+
+
+@pytest.mark.parametrize(
+    ("key", "is_of_run"),
+    [
+        ("id", True),
+        ("trajectory_id", True),
+        ("rolloutId", True),
+        ("episode_id", True),
+        ("trace_id", True),
+        ("run_id", False),
+        ("session_id", False),
+    ],
+)
+def test_a_run_has_its_recorded_id_and_not_that_of_an_experiment_or_session(
+    key: str, is_of_run: bool, tmp_path: Path
+) -> None:
+    record = {key: "mine", "task_id": "jars", "messages": MESSAGES}
+    (tmp_path / "run.json").write_bytes(orjson.dumps(record))
+    assert [run.id for run in trajectories(tmp_path / "run.json")] == ["mine" if is_of_run else "jars"]

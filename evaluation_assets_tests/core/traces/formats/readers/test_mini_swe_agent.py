@@ -84,7 +84,8 @@ def test_without_a_report_the_outcome_is_unknown(cut_off: Trajectory) -> None:
 def test_tokens_are_counted_a_reply_and_the_cost_once(failed: Trajectory, cut_off: Trajectory) -> None:
     assert failed.usage == Usage(input_tokens=700, cached_tokens=350, output_tokens=50, cost_usd=0.07)
     assert failed.calls[0].usage == Usage(input_tokens=100, cached_tokens=50, output_tokens=10, cost_usd=0.01)
-    assert cut_off.usage is not None and cut_off.usage.cost_usd is None
+    used = Usage(input_tokens=80, cached_tokens=40, output_tokens=9, cost_usd=0.000145, is_list_price=True)
+    assert cut_off.usage == used
 
 
 def test_a_run_without_a_patch_gave_no_answer(failed: Trajectory, cut_off: Trajectory) -> None:
