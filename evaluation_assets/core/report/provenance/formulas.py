@@ -11,8 +11,8 @@ Formula = tuple[str, str]
 """The formula, and the rows that it is about."""
 
 _PANEL_SCORE = (
-    "mean over judges (of a cascade, those of the last stage that scored) of each judge's mean over its scored samples; "
-    "null below the quorum"
+    "mean over judges (of a cascade, those of the last stage that scored) of each judge's mean over its scored "
+    "samples; null below the quorum"
 )
 _CLIP, _ANSWERS = "clip_verdicts/<judge>", "trajectory_verdicts/<judge>"
 _RECORDED, _RECORDS = "outcomes recorded in the drop's files", "raw_trajectories, preprocessed_trajectories"
