@@ -136,13 +136,13 @@ def _is_other(key: str, holder: dict[str, Any]) -> bool:
     """Whether a field holds calls of something else than the run.
 
     Inspect keeps the provider's request beside the messages, whose calls may have no IDs, and the ends of attempts that
-    it repeated; Google ADK what it compares a run with. Examples are those of a prompt.
+    it repeated; Google ADK and NeMo Gym what they compare a run with. Examples are those of a prompt.
     """
     return (
         (key == "call" and holder.get("event") == "model")
         or (key == "calls" and "messages" in holder)
         or (key == "error_retries" and "epoch" in holder)
-        or key in ("expected_invocation", "expectedInvocation")
+        or key.startswith("expected")
         or _FEW_SHOT.fullmatch(key) is not None
         or (key == "examples" and not _CHATS.isdisjoint(holder))
     )

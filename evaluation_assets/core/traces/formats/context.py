@@ -24,9 +24,13 @@ from evaluation_assets.core.traces.trajectories.model import JsonObject
 _TASK = in_both_cases("question", "task", "task_description", "query", "instruction", "problem", "problem_statement")
 _WORDS = ("prompt", "description", "text", "input")
 """Names of its text in a task that is an object."""
-TASK_IDS = in_both_cases(
-    "task_id", "question_id", "instance_id", "problem_id", "example_id", "case_id", "test_case_id", "user_task_id",
+TASK_IDS = (
+    *in_both_cases(
+        "task_id", "question_id", "instance_id", "problem_id", "example_id", "case_id", "test_case_id", "user_task_id",
+    ),
+    "_ng_task_index",
 )  # fmt: skip
+"""Names of the ID of a task, the last of NeMo Gym."""
 _REFERENCE = in_both_cases(
     "ground_truth", "reference_answer", "expected_answer", "expected_output", "target", "gold_answer",
     "true_answer", "reference", "golden_answer", "golden_answers", "gt_answer", "gold",

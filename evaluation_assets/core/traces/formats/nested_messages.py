@@ -32,6 +32,7 @@ from evaluation_assets.core.traces.formats.files.records import read_records
 from evaluation_assets.core.traces.formats.files.samples import sample_of
 from evaluation_assets.core.traces.formats.isolation import each_own_file
 from evaluation_assets.core.traces.formats.messages.after_history import is_history, next_turn
+from evaluation_assets.core.traces.formats.messages.asked_beside import with_given
 from evaluation_assets.core.traces.formats.messages.chat import role_of
 from evaluation_assets.core.traces.formats.messages.message_lists import LISTS
 from evaluation_assets.core.traces.formats.messages.named_speakers import SPEAKERS, may_be_letter, speaker_of
@@ -67,7 +68,6 @@ _RUNS = re.compile("result|run|traject|conversation|session|task|case|sample|epi
 _TRIALS = re.compile("attempt|trial|tries|retr|rollout|repeat", re.I)
 """Names of lists whose items are runs of one task, which the object above them names."""
 _TASKS = ("task_id", "taskId", "task", "question", "query", "instruction", "problem")
-_GIVEN = ("input", "inputs", "prompt")
 _SESSIONS = (
     "session_id", "sessionId", "conversation_id", "conversationId", "run_id", "runId", "trace_id", "traceId",
     "thread_id", "threadId", "episode_id", "trajectory_id", "task_id", "session", "conversation", "run", "episode",
@@ -195,7 +195,8 @@ class NestedMessages:
             is_chat = is_history(key) and _EVENTS not in run
             turn, used = next_turn(list_in(run.get("messages")), data) if is_chat else ([], ())
             run = {**run, "messages": [*run["messages"], *turn]} if turn else run
-            return _Found([(kind, {**_without(data, key, *used), **_with_given(run, data)})])
+            run, given = _after_given(run, data)
+            return _Found([(kind, {**_without(data, key, *used, *given), **run})])
         if not (is_map or _RUNS.search(name)):
             return _Found()
         tasks = [run for key, runs in found.items() for run in runs.beside({"task_id": key})]
@@ -314,14 +315,11 @@ def _is_beginning(run: JsonObject, longest: JsonObject) -> bool:
     return messages == whole[: len(messages)] and all(run[key] == longest[key] for key in others)
 
 
-def _with_given(run: JsonObject, beside: JsonObject) -> JsonObject:
-    """A run that only has what was said, with the messages that were given."""
+def _after_given(run: JsonObject, beside: JsonObject) -> tuple[JsonObject, tuple[str, ...]]:
+    """A run that only has what was said, with the messages that were given; and the field of these."""
     said = _messages_of(run)
-    lists = (at(beside, key) for key in _GIVEN)
-    given = next((one for each in lists if (one := list_in(each) or list_in(at(each, "messages")))), [])
-    if not given or not said or not all(map(role_of, given)) or role_of(said[0]) != "assistant" or said[0] in given:
-        return run
-    return {key: [*given, *value] if value is said else value for key, value in run.items()}
+    messages, used = with_given(beside, said)
+    return {key: messages if value is said else value for key, value in run.items()}, used
 
 
 def _model_in(data: JsonObject) -> JsonObject:

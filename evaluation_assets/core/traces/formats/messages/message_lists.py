@@ -3,6 +3,7 @@
 from typing import Any
 
 from evaluation_assets.core.traces.formats.messages.answered_questions import answered_question
+from evaluation_assets.core.traces.formats.messages.asked_beside import with_given
 from evaluation_assets.core.traces.formats.messages.chat import role_of
 from evaluation_assets.core.traces.formats.messages.framework_messages import as_chat_messages, is_of_framework
 from evaluation_assets.core.traces.formats.messages.glaive import glaive_record, is_of_glaive
@@ -62,7 +63,8 @@ def with_messages(data: JsonObject) -> JsonObject:
             messages = [_with_calls(message) for message in messages]
         if any(map(is_of_framework, messages)):
             messages = as_chat_messages(messages)
-        return _with_last_said(data, name, in_order(messages))
+        messages, used = with_given(data, in_order(messages))
+        return _with_last_said({key: value for key, value in data.items() if key not in used}, name, messages)
     if (of_dataset := _of_dataset(data)) is not None:
         return of_dataset
     if (calls := _calls_for(data)) is not None:

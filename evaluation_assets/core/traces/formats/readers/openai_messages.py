@@ -28,6 +28,7 @@ from evaluation_assets.core.traces.formats.conversation import (
 )
 from evaluation_assets.core.traces.formats.messages.acts import is_act, with_fields
 from evaluation_assets.core.traces.formats.messages.ag2_history import ag2_events, is_ag2
+from evaluation_assets.core.traces.formats.messages.asked_beside import PROXIED, REQUESTS, request_in
 from evaluation_assets.core.traces.formats.messages.calls_beside import with_calls_beside
 from evaluation_assets.core.traces.formats.messages.chat import (
     MADE,
@@ -73,10 +74,7 @@ DETECTION = (
     "completion of a rollout"
 )
 
-_REQUESTS = ("request", "body", "request_body", "proxy_server_request")
 _RESPONSES = ("response", "response_body")
-"""Fields of logs of requests, which Portkey wraps once more, as `body`; Helicone names them bodies, the spend logs of
-LiteLLM a request to their proxy."""
 
 _COSTS = ("response_cost", "spend", "costUSD", "cost")
 """What LiteLLM and Helicone computed as the cost of a request in US dollars."""
@@ -126,7 +124,7 @@ def trajectory_of(
     with unmapped.reading(data) as fields:
         unmapped.note("unknown_part", "<tool_call>", written.unread)
         confirm_page(fields)
-        request = fields if messages_in(data) is not None else fields.object(*_REQUESTS)
+        request = fields if messages_in(data) is not None else fields.object(*REQUESTS)
         request = request.object("body") if messages_in(object_in(request.peek("body"))) else request
         response = _response_of(fields)
         choices, others = response.objects("choices")[:1], response.items("choices")[1:]
@@ -274,9 +272,7 @@ def _holds_messages(record: Any) -> bool:
     info = record.get("info")
     if isinstance(info, dict) and ("exit_status" in info or "task" in info):
         return False
-    names = (
-        _RESPONSES if isinstance(record.get(_REQUESTS[-1]), dict) else _RESPONSES[:-1]
-    )  # others have an `output`, too
+    names = _RESPONSES if isinstance(record.get(PROXIED), dict) else _RESPONSES[:-1]  # others have an `output`, too
     response = next((record[key] for key in names if key in record), record)
     body = response.get("body", response) if isinstance(response, dict) else None
     if isinstance(body, dict) and isinstance(body.get("choices"), list):
@@ -329,5 +325,5 @@ def _request_messages(data: Any) -> list[Any]:
     messages = messages_in(with_messages(data))
     if messages is not None:
         return messages
-    request = next((request for key in _REQUESTS if isinstance(request := data.get(key), dict)), {})
+    request = request_in(data)
     return messages_in(request) or messages_in(object_in(request.get("body"))) or []

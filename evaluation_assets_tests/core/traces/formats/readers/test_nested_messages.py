@@ -235,7 +235,8 @@ def test_spans_of_a_model_whose_words_are_not_understood_are_told(tmp_path: Path
         ended("s1", "agent", None, **{"agent.name": "m"}),
     ]
     summary = summary_of(written(tmp_path, *spans))
-    assert (summary.trust, "1 span without messages" in summary.sentence) == ("partial", True)
+    assert (summary.trust, "1 span without messages" in summary.sentence) == ("doubtful", True)
+    assert "messages in spans[].llm.request.messages" in summary.sentence
 
 
 def test_answers_below_the_settings_of_a_benchmark_have_its_model_and_their_own_tokens(tmp_path: Path) -> None:
