@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from evaluation_assets.core.traces.formats.untyped import list_in, object_in
+from evaluation_assets.core.traces.formats.untyped import list_in, object_in, objects_in
 
 _DEEPEST = 2
 _NOT_SAID = re.compile(
@@ -41,8 +41,10 @@ def _lists_in(path: str, value: Any, depth: int) -> Iterator[tuple[str, list[dic
     if messages and all(map(_is_message, messages)):
         yield path, messages
     elif depth:
-        for key, inner in object_in(value).items():
-            yield from _lists_in(f"{path}.{key}", inner, depth - 1)
+        holders = [(path, object_in(value)), *((f"{path}[]", one) for one in objects_in(value))]
+        for place, holder in holders:
+            for key, inner in holder.items():
+                yield from _lists_in(f"{place}.{key}", inner, depth - 1)
 
 
 def _is_message(value: Any) -> bool:
