@@ -24,6 +24,7 @@ _STORES = ("chat_message_store_state", "storeState")
 """Fields of a thread of Microsoft Agent Framework that hold its messages."""
 _STEPS, _CALLS = "intermediate_steps", "tool_calls"
 _QUERY, _ANSWERS = "query", "answers"
+_REQUESTS = LISTS[4]
 _SHORT = (("req", "resp"), ("req", "res"), ("function_kwargs", "request_response"))
 _FUNCTION = ("function_name", "function_args")
 """What PromptLayer logs a request and its response as, and the function of an SDK that made it."""
@@ -54,6 +55,7 @@ def with_messages(data: JsonObject) -> JsonObject:
     Datasets have messages, or their calls, as JSON text. Rollouts of reinforcement learning and evaluations of Azure AI
     have those given and those made apart, runs of smolagents on GAIA have them as steps, and other runs in requests.
     """
+    data = _without_requests(data)
     name = next((name for name in LISTS if data.get(name) is not None), None)
     if name is not None:
         messages = decoded(data[name])
@@ -81,10 +83,23 @@ def with_messages(data: JsonObject) -> JsonObject:
     if (joined := with_requests(data)) is not None:
         return joined
     for names in _ASKED_AND_SAID:
-        asked, said = list_in(data.get(names[0])), _messages_said(data.get(names[1]))
-        if any(map(role_of, asked)) and any(map(role_of, said)):
-            return {**{key: value for key, value in data.items() if key not in names}, LISTS[0]: [*asked, *said]}
+        if messages := _exchanged(data, names):
+            return {**{key: value for key, value in data.items() if key not in names}, LISTS[0]: messages}
     return answered_question(data) or data
+
+
+def _exchanged(data: Any, names: tuple[str, str]) -> list[Any]:
+    """The messages that were given and made, where both are there."""
+    asked, said = list_in(at(data, names[0])), _messages_said(at(data, names[1]))
+    return [*asked, *said] if any(map(role_of, asked)) and any(map(role_of, said)) else []
+
+
+def _without_requests(data: JsonObject) -> JsonObject:
+    """A rollout of verifiers without the requests in its `trajectory`, which it has as a whole, too."""
+    names, requests = _ASKED_AND_SAID[0], list_in(data.get(_REQUESTS))
+    if not requests or not _exchanged(data, names) or not all(_exchanged(request, names) for request in requests):
+        return data
+    return {key: value for key, value in data.items() if key != _REQUESTS}
 
 
 def _with_last_said(data: JsonObject, name: str, messages: list[Any]) -> JsonObject:
