@@ -97,7 +97,8 @@ def _exchanged(data: Any, names: tuple[str, str]) -> list[Any]:
 def _without_requests(data: JsonObject) -> JsonObject:
     """A rollout of verifiers without the requests in its `trajectory`, which it has as a whole, too."""
     names, requests = _ASKED_AND_SAID[0], list_in(data.get(_REQUESTS))
-    if not requests or not _exchanged(data, names) or not all(_exchanged(request, names) for request in requests):
+    whole, made = _exchanged(data, names), [_exchanged(request, names) for request in requests]
+    if not whole or not made or not all(made) or any(message not in whole for each in made for message in each):
         return data
     return {key: value for key, value in data.items() if key != _REQUESTS}
 
