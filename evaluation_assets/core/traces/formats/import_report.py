@@ -44,6 +44,8 @@ _CALL_FIELD = re.compile(
     re.IGNORECASE,
 )
 """Names of fields that tell of calls."""
+_CALL_LINE = re.compile(r"lines\[\] \((?:tool|function)(?:_(?:call|use|result|output|response))?\)")
+"""The path of lines that are calls or results, by a type that the log which they are in does not have."""
 
 _RUNS_NAMED = 10
 _KINDS_NAMED = 5
@@ -300,7 +302,8 @@ class ImportReport:
             **counts,
             calls_in_source=max(self._calls.times(is_by_record), len(self._tool_spans) - noted("twin_call")),
             results_in_source=self._results.times(is_by_record),
-            unknown_parts={what: count for (kind, what), count in notes.items() if kind == "unknown_part"},
+            unknown_parts={what: count for (kind, what), count in notes.items() if kind == "unknown_part"}
+            | {path: count for path, count in self.unmapped.counts.items() if _CALL_LINE.fullmatch(path)},
             guessed_speakers=tuple(sorted(what for kind, what in notes if kind == "guessed_speaker")),
             spans_without_content=noted("no_content"),
             content_settings=tuple(sorted(what for kind, what in notes if kind == "no_content" and what)),

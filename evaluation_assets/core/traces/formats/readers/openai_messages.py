@@ -26,7 +26,7 @@ from evaluation_assets.core.traces.formats.conversation import (
     trajectory_from,
     usages_by_answer,
 )
-from evaluation_assets.core.traces.formats.messages.acts import is_act, with_fields
+from evaluation_assets.core.traces.formats.messages.acts import is_act, is_no_message, with_fields
 from evaluation_assets.core.traces.formats.messages.ag2_history import ag2_events, is_ag2
 from evaluation_assets.core.traces.formats.messages.asked_beside import PROXIED, REQUESTS, request_in
 from evaluation_assets.core.traces.formats.messages.calls_beside import with_calls_beside
@@ -123,6 +123,8 @@ def trajectory_of(
     data, written = _with_written_calls(with_messages(data))
     with unmapped.reading(data) as fields:
         unmapped.note("unknown_part", "<tool_call>", written.unread)
+        for entry in filter(is_no_message, messages_in(data) or ()):
+            unmapped.note("unknown_part", entry["type"])
         confirm_page(fields)
         request = fields if messages_in(data) is not None else fields.object(*REQUESTS)
         request = request.object("body") if messages_in(object_in(request.peek("body"))) else request
