@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from evaluation_assets.core.traces.formats.durations import STARTED, duration_of, elapsed_in
+from evaluation_assets.core.traces.formats.durations import STARTED, between_start_and_end, duration_of, elapsed_in
 from evaluation_assets.core.traces.formats.endings import (
     VERDICT_FIELDS,
     ending_of,
@@ -129,7 +129,7 @@ def context_of(fields: Fields) -> Context:
         success = next((found for found in (*verdicts, *measured, *map(_measured, about)) if found is not None), None)
     elapsed = elapsed_in(fields)
     figures = (fields, *(Fields(object_in(fields.peek(name))) for name in _MEASURED))
-    durations = (duration_of(each, elapsed) for each in figures)
+    durations = (*(duration_of(each, elapsed) for each in figures), between_start_and_end(fields))
     extra = fields.short(*_SOURCE)
     given = fields.object("task") if fields.is_object("task") else Fields({})
     agent, version = agent_of(fields)

@@ -26,6 +26,7 @@ from evaluation_assets.core.traces.formats.conversation import (
     trajectory_from,
     usages_by_answer,
 )
+from evaluation_assets.core.traces.formats.durations import times_of
 from evaluation_assets.core.traces.formats.messages.acts import is_act, is_no_message, with_fields
 from evaluation_assets.core.traces.formats.messages.ag2_history import ag2_events, is_ag2
 from evaluation_assets.core.traces.formats.messages.asked_beside import PROXIED, REQUESTS, request_in
@@ -154,6 +155,12 @@ def trajectory_of(
             *([] if request is fields else [context_of(request)]),
             *(ended_by(choice.text("finish_reason")) for choice in choices),
             Context(model=response.text("model")),
+        )
+        started, lasted = times_of(messages)
+        context = replace(
+            context,
+            started_at=context.started_at or started,
+            duration_s=lasted if context.duration_s is None else context.duration_s,
         )
         usages = usages_by_answer(unmapped, records, _used_in, _request_messages)
         answered = answered_in(records, lambda data: _answer_in(data) is not None, _request_messages)
