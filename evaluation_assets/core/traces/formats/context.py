@@ -17,7 +17,7 @@ from evaluation_assets.core.traces.formats.outcome_words import outcome_of
 from evaluation_assets.core.traces.formats.repeated_records import TRIALS
 from evaluation_assets.core.traces.formats.times import moment
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields
-from evaluation_assets.core.traces.formats.untyped import at, in_both_cases, listed, object_in
+from evaluation_assets.core.traces.formats.untyped import as_number, at, in_both_cases, listed, object_in, parsed
 from evaluation_assets.core.traces.trajectories.identity import recorded_id
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
@@ -27,6 +27,7 @@ _WORDS = ("prompt", "description", "text", "input")
 TASK_IDS = (
     *in_both_cases(
         "task_id", "question_id", "instance_id", "problem_id", "example_id", "case_id", "test_case_id", "user_task_id",
+        "scenario_id",
     ),
     "_ng_task_index",
 )  # fmt: skip
@@ -224,7 +225,8 @@ def _measured(figures: Fields) -> bool | None:
 def _reward(labels: JsonObject) -> Any:
     own, *others = map(labels.get, _REWARDS)
     stated = (own, at(labels.get("reward_info"), "reward"), *others)
-    return next((reward for reward in stated if reward is not None), None)
+    reward = next((reward for reward in stated if reward is not None), None)
+    return as_number(parsed(reward)) if isinstance(reward, str) else reward
 
 
 def agent_of(fields: Fields) -> tuple[str | None, str | None]:

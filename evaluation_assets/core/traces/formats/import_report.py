@@ -235,7 +235,7 @@ def _counts_of(trajectory: Trajectory) -> dict[str, int]:
     steps = list(trajectory.steps)
     made = [(step, step.call) for step in steps if step.call is not None]
     identified = Counter((call.id, call_key(trajectory, step)) for step, call in made if call.id)
-    unnamed = [trajectory.piece(call.raw) for _, call in made if call.name == _UNNAMED]
+    unnamed = [trajectory.piece(call.raw) for _, call in made if call.name in ("", _UNNAMED)]
     return {
         "trajectories": 1,
         "turns": len(trajectory.turns),

@@ -247,11 +247,16 @@ def _conversation_of(message: Any) -> str | None:
 
 def _belongs(earlier: Any, later: Any) -> bool:
     """Whether a record continues the last: single-message lines, or a request that repeats the conversation."""
-    if _is_message(earlier):
-        return _is_message(later)
+    if _is_message(earlier) or _is_of_unknown_role(earlier):
+        return _is_message(later) or _is_of_unknown_role(later)
     earlier, later = (with_choices(data, *_RESPONSES) for data in (earlier, later))
     logged = _is_logged(earlier) and _is_logged(later)
     return logged and goes_on(_request_messages(earlier), _request_messages(later), _answer_in(earlier))
+
+
+def _is_of_unknown_role(data: Any) -> bool:
+    """Whether a line may be a message although its role is not known: it says something, and nothing else."""
+    return isinstance(data, dict) and isinstance(data.get("role"), str) and isinstance(data.get("content"), str)
 
 
 def _is_logged(data: Any) -> bool:
