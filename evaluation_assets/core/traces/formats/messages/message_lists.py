@@ -9,6 +9,7 @@ from evaluation_assets.core.traces.formats.messages.framework_messages import as
 from evaluation_assets.core.traces.formats.messages.glaive import glaive_record, is_of_glaive
 from evaluation_assets.core.traces.formats.messages.request_steps import with_requests
 from evaluation_assets.core.traces.formats.messages.rollouts import is_rollout, rollout_record
+from evaluation_assets.core.traces.formats.messages.scored_groups import runs_of_group
 from evaluation_assets.core.traces.formats.untyped import as_number, at, decoded, list_in, object_in, without_none
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
@@ -164,7 +165,12 @@ def _with_choice(data: JsonObject, reason: Any, usage: Any) -> JsonObject:
 
 
 def chats_in(data: Any) -> list[JsonObject]:
-    """The conversations of a chat store or a memory of LlamaIndex, each as a record; empty for any other record."""
+    """The conversations of a chat store or a memory of LlamaIndex, or of a group of answers, each as a record.
+
+    There are none in any other record.
+    """
+    if runs := runs_of_group(data):
+        return runs
     stored = object_in(at(object_in(at(data, "chat_store")) or data, "store"))
     chats = {name: messages for name, messages in stored.items() if any(map(is_of_framework, list_in(messages)))}
     return [{"id": name, LISTS[0]: messages} for name, messages in chats.items()]
