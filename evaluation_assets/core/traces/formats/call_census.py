@@ -7,13 +7,13 @@ count is a lower bound: a call that is repeated in the history of a later reques
 
 import json
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
 import orjson
 
-from evaluation_assets.core.traces.formats.untyped import at, list_in, objects_in
+from evaluation_assets.core.traces.formats.untyped import at, objects_in
 from evaluation_assets.core.traces.trajectories.identity import digest
 
 _LISTS = ("tool_calls", "toolCalls", "function_calls", "functionCalls")
@@ -74,6 +74,8 @@ _CHATS = frozenset(("messages", "conversation", "conversations", "traj", "trajec
 _CONTAINERS = (dict, list)
 _HINTS = ("tool_call", "toolCall", "tool-call", "tool_use", "toolUse", "function_call", "functionCall")
 _HINTS_IN_BYTES = tuple(hint.encode() for hint in _HINTS)
+_UNIQUE = 16
+"""Characters of the ID of a call that no other call has."""
 _DEEPEST_TEXT = 2
 """JSON in a JSON text, as attributes of spans have it, is searched this deep."""
 
@@ -82,18 +84,21 @@ _DEEPEST_TEXT = 2
 class Census:
     """Calls in a record, each by its id or, without one, by its name and arguments; and spans of tools that ran.
 
-    `results` are results by the IDs of their calls.
+    `results` are results by the IDs of their calls. `told_calls` and `told_results` are the same, each with what tells
+    it from one of another run that has the same short ID.
     """
 
     calls: frozenset[str] = frozenset()
     tool_spans: frozenset[str] = frozenset()
     results: frozenset[str] = frozenset()
+    told_calls: frozenset[str] = field(default=frozenset(), compare=False)
+    told_results: frozenset[str] = field(default=frozenset(), compare=False)
 
 
 def census_of(data: Any) -> Census:
     """The calls in any JSON value."""
-    calls: set[str] = set()
-    results: set[str] = set()
+    calls: dict[str, str] = {}
+    results: dict[str, str] = {}
     of_users: set[str] = set()
     tool_spans: set[str] = set()
     waiting: list[tuple[Any, int]] = [(data, 0)]
@@ -103,16 +108,15 @@ def census_of(data: Any) -> Census:
             waiting += [(item, depth) for item in value if isinstance(item, _CONTAINERS)]
         if not isinstance(value, dict):
             continue
-        if (answered := _answered_by(value)) is not None:
-            results.add(answered)
+        _keep(results, _results_in([value]))
         if value.get("role") == "user":  # a simulated user has tools of its own
-            results.update(filter(None, map(_answered_by, list_in(value.get("content")))))
-            of_users.update(_calls_at(value))
+            _keep(results, _results_in(objects_in(value.get("content"))))
+            of_users.update(dict(_calls_at(value)))
             continue
         if value.get("is_copied_context") is True:  # a step of another document of ATIF
             continue
         if not _MARKERS.isdisjoint(value):
-            calls.update(_calls_at(value))
+            _keep(calls, _calls_at(value))
             if _is_tool_span(value):
                 tool_spans.add(_span_id(value))
         for key, inner in value.items():
@@ -124,7 +128,27 @@ def census_of(data: Any) -> Census:
                 waiting.append((inner, depth))
             elif isinstance(inner, str) and depth < _DEEPEST_TEXT and _is_attribute(key):
                 waiting += [(parsed, depth + 1) for parsed in _parsed(inner)]
-    return Census(frozenset(calls), frozenset(tool_spans), frozenset(results - of_users))
+    results = {call: shown for call, shown in results.items() if call not in of_users}
+    return Census(
+        frozenset(calls), frozenset(tool_spans), frozenset(results), frozenset(_told(calls)), frozenset(_told(results))
+    )
+
+
+def _keep(found: dict[str, str], new: Iterable[tuple[str, str]]) -> None:
+    """Add what is new; a call that stands in several places of a record is told by the first."""
+    for identity, told in new:
+        found.setdefault(identity, told)
+
+
+def _told(found: dict[str, str]) -> Iterator[str]:
+    """Calls, or results, by their IDs, of which those that agents count have what they say behind them."""
+    for identity, told in found.items():
+        yield identity if is_unique(identity) or "\0" in identity else f"{identity}\0{told}"
+
+
+def is_unique(identity: str) -> bool:
+    """Whether no other call has an ID; agents count theirs, as `call_1`."""
+    return len(identity) >= _UNIQUE
 
 
 def may_hold_calls(raw: bytes) -> bool:
@@ -136,13 +160,13 @@ def _is_other(key: str, holder: dict[str, Any]) -> bool:
     """Whether a field holds calls of something else than the run.
 
     Inspect keeps the provider's request beside the messages, whose calls may have no IDs, and the ends of attempts that
-    it repeated; Google ADK what it compares a run with. Examples are those of a prompt.
+    it repeated; Google ADK and NeMo Gym what they compare a run with. Examples are those of a prompt.
     """
     return (
         (key == "call" and holder.get("event") == "model")
         or (key == "calls" and "messages" in holder)
         or (key == "error_retries" and "epoch" in holder)
-        or key in ("expected_invocation", "expectedInvocation")
+        or key.startswith("expected")
         or _FEW_SHOT.fullmatch(key) is not None
         or (key == "examples" and not _CHATS.isdisjoint(holder))
     )
@@ -163,8 +187,8 @@ def _without_scorers(events: list[Any]) -> list[Any]:
     return kept
 
 
-def _calls_at(value: dict[str, Any]) -> Iterator[str]:
-    """The calls that stand directly in an object."""
+def _calls_at(value: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """The calls that stand directly in an object, each with its name and arguments, as far as these are known."""
     yield from _of_coding_agents(value)
     if any(value.get(kind) in _TYPES for kind in _KINDS if isinstance(value.get(kind), str)):
         yield from _mark(value, str(value.get("type")))
@@ -179,31 +203,31 @@ def _calls_at(value: dict[str, Any]) -> Iterator[str]:
             if "arguments" in item:
                 yield from _mark(item)
     if isinstance(shown := value.get("toolCallId"), str) and shown and ("input" in value or "args" in value):
-        yield shown
+        yield shown, ""
     for key, attribute in _attributes(value):
         if isinstance(attribute, str) and attribute and _FLAT_ID.search(key):
-            yield attribute
+            yield attribute, ""
 
 
-def _answered_by(value: Any) -> str | None:
-    """The ID of the call whose result an object is: a message of a tool, or a part or item with a result."""
-    if not isinstance(value, dict):
-        return None
-    kind = value.get("type")
-    key = "tool_call_id" if value.get("role") == "tool" else _RESULTS.get(kind) if isinstance(kind, str) else None
-    answered = None if key is None else value.get(key)
-    return answered if isinstance(answered, str) and answered else None
+def _results_in(values: Iterable[dict[str, Any]]) -> Iterator[tuple[str, str]]:
+    """The results that objects are, by the IDs of their calls: messages of a tool, or parts or items with a result."""
+    for value in values:
+        kind = value.get("type")
+        key = "tool_call_id" if value.get("role") == "tool" else _RESULTS.get(kind) if isinstance(kind, str) else None
+        answered = None if key is None else value.get(key)
+        if isinstance(answered, str) and answered:
+            yield answered, "" if is_unique(answered) else str(value.get("content") or value.get("output"))
 
 
-def _of_coding_agents(value: dict[str, Any]) -> Iterator[str]:
+def _of_coding_agents(value: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """Calls in shapes of their own: parts of opencode, content of Goose, events of OpenHands, items of Codex."""
     kind = value.get("type") or value.get("kind")
     key = _CODING.get(kind) if isinstance(kind, str) else None
     if key is not None and key[1] in value and isinstance(calls := value.get(key[0]), str):
-        yield calls
+        yield calls, ""
 
 
-def _mark(call: dict[str, Any], kind: str | None = None) -> Iterator[str]:
+def _mark(call: dict[str, Any], kind: str | None = None) -> Iterator[tuple[str, str]]:
     """What tells a call from others; nothing for what has neither a name nor a type that needs none."""
     inner = next((mark for key in ("function", "custom") if isinstance(mark := call.get(key), dict)), call)
     names = (*_NAMES, "function")
@@ -211,13 +235,11 @@ def _mark(call: dict[str, Any], kind: str | None = None) -> Iterator[str]:
     if not name and (kind is None or not kind.endswith("_call") or kind in ("tool_call", "function_call")):
         return
     identity = next((mark for key in _IDS if isinstance(mark := call.get(key), str) and mark), None)
-    if identity is not None:
-        yield identity
-        return
     arguments = next((mark for key in _ARGUMENTS for one in (inner, call) if (mark := one.get(key)) is not None), "")
     # Not orjson: records hold integers beyond 64 bits.
     text = arguments if isinstance(arguments, str) else json.dumps(arguments, sort_keys=True)
-    yield f"{name or kind}\0{text}"
+    told = f"{name or kind}\0{text}"
+    yield (told, "") if identity is None else (identity, re.sub(r"\s", "", told))
 
 
 def _attributes(value: dict[str, Any]) -> Iterator[tuple[str, Any]]:

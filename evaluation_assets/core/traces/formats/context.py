@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from evaluation_assets.core.traces.formats.durations import STARTED, duration_of, elapsed_in
+from evaluation_assets.core.traces.formats.durations import STARTED, between_start_and_end, duration_of, elapsed_in
 from evaluation_assets.core.traces.formats.endings import (
     VERDICT_FIELDS,
     ending_of,
@@ -17,16 +17,21 @@ from evaluation_assets.core.traces.formats.outcome_words import outcome_of
 from evaluation_assets.core.traces.formats.repeated_records import TRIALS
 from evaluation_assets.core.traces.formats.times import moment
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields
-from evaluation_assets.core.traces.formats.untyped import at, in_both_cases, listed, object_in
+from evaluation_assets.core.traces.formats.untyped import as_number, at, in_both_cases, listed, object_in, parsed
 from evaluation_assets.core.traces.trajectories.identity import recorded_id
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
 _TASK = in_both_cases("question", "task", "task_description", "query", "instruction", "problem", "problem_statement")
 _WORDS = ("prompt", "description", "text", "input")
 """Names of its text in a task that is an object."""
-TASK_IDS = in_both_cases(
-    "task_id", "question_id", "instance_id", "problem_id", "example_id", "case_id", "test_case_id", "user_task_id",
+TASK_IDS = (
+    *in_both_cases(
+        "task_id", "question_id", "instance_id", "problem_id", "example_id", "case_id", "test_case_id", "user_task_id",
+        "scenario_id",
+    ),
+    "_ng_task_index",
 )  # fmt: skip
+"""Names of the ID of a task, the last of NeMo Gym."""
 _REFERENCE = in_both_cases(
     "ground_truth", "reference_answer", "expected_answer", "expected_output", "target", "gold_answer",
     "true_answer", "reference", "golden_answer", "golden_answers", "gt_answer", "gold",
@@ -127,7 +132,7 @@ def context_of(fields: Fields) -> Context:
         success = next((found for found in (*verdicts, *measured, *map(_measured, about)) if found is not None), None)
     elapsed = elapsed_in(fields)
     figures = (fields, *(Fields(object_in(fields.peek(name))) for name in _MEASURED))
-    durations = (duration_of(each, elapsed) for each in figures)
+    durations = (*(duration_of(each, elapsed) for each in figures), between_start_and_end(fields))
     extra = fields.short(*_SOURCE)
     given = fields.object("task") if fields.is_object("task") else Fields({})
     agent, version = agent_of(fields)
@@ -222,7 +227,8 @@ def _measured(figures: Fields) -> bool | None:
 def _reward(labels: JsonObject) -> Any:
     own, *others = map(labels.get, _REWARDS)
     stated = (own, at(labels.get("reward_info"), "reward"), *others)
-    return next((reward for reward in stated if reward is not None), None)
+    reward = next((reward for reward in stated if reward is not None), None)
+    return as_number(parsed(reward)) if isinstance(reward, str) else reward
 
 
 def agent_of(fields: Fields) -> tuple[str | None, str | None]:

@@ -1,13 +1,18 @@
 """How long a run took, in the unit that its record states or confirms: a bare number may be seconds or milliseconds."""
 
+from collections.abc import Iterable
 from typing import Any
 
-from evaluation_assets.core.traces.formats.times import elapsed_s, moment
+from evaluation_assets.core.traces.formats.times import elapsed_s, moment, seconds_of
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields
 from evaluation_assets.core.traces.formats.untyped import as_number, in_both_cases, parsed
 
-STARTED = in_both_cases("timestamp", "created_at", "started_at", "start_time", "created")
-_ENDED = in_both_cases("ended_at", "end_time", "finished_at", "completed_at", "end_timestamp")
+_BEGAN, _OVER = in_both_cases("started_at", "start_time"), in_both_cases("ended_at", "end_time", "finished_at")
+"""Fields with the start and the end of a run, and of nothing else."""
+STARTED = (*in_both_cases("timestamp", "created_at"), *_BEGAN, "created")
+_ENDED = (*_OVER, *in_both_cases("completed_at", "end_timestamp"))
+_REQUESTED = ("request", "response", "choices")
+"""Fields of a request in a log, which may be one of several of a run."""
 _SECONDS = in_both_cases("duration_s", "duration_seconds", "elapsed_seconds", "duration_sec", "latency_seconds")
 _MILLISECONDS = in_both_cases("duration_ms", "elapsed_ms", "execution_time_ms", "total_duration_ms")
 _NO_UNIT = in_both_cases("duration", "execution_time", "elapsed_time", "wall_time", "time_taken")
@@ -38,6 +43,23 @@ def elapsed_in(fields: Fields) -> float | None:
     """Seconds between the start and the end of a run that its record states."""
     times = Fields({name: fields.peek(name) for name in (*STARTED, *_ENDED)})
     return elapsed_s(moment(times, *STARTED), moment(times, *_ENDED))
+
+
+def between_start_and_end(fields: Fields) -> float | None:
+    """Seconds between the start and the end of a run, if its record states both, and no other duration.
+
+    A request in a log is none: it may be one of several of a run.
+    """
+    others = (*_REQUESTED, *_NO_UNIT)
+    if any(name in fields for name in others) or not any(name in fields for name in _BEGAN):
+        return None
+    return elapsed_s(moment(fields, *_BEGAN), moment(fields, *_OVER))
+
+
+def times_of(messages: Iterable[Fields]) -> tuple[str | None, float | None]:
+    """When a conversation started, by the first of its messages that says so, and how long it took until the last."""
+    times = [time for message in messages if (time := moment(message, *STARTED)) and seconds_of(time) is not None]
+    return (times[0], elapsed_s(times[0], times[-1]) if len(times) > 1 else None) if times else (None, None)
 
 
 def in_seconds(stated: Any, elapsed: float | None = None) -> float | None:

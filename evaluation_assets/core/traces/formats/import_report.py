@@ -1,8 +1,8 @@
 """The import report: what was read of a drop, and whether the reading can be trusted."""
 
 import re
-from collections import Counter, deque
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -13,7 +13,7 @@ from evaluation_assets.core.text.counted import counted, first_of
 from evaluation_assets.core.text.nullable import sum_of
 from evaluation_assets.core.traces.formats.base import DropFile, Format, Record, Rejection
 from evaluation_assets.core.traces.formats.call_census import census_of
-from evaluation_assets.core.traces.formats.conversation import IN_TURN
+from evaluation_assets.core.traces.formats.calls_in_source import InSource
 from evaluation_assets.core.traces.formats.registry import looks_like, read_by
 from evaluation_assets.core.traces.formats.repeated_beginnings import Beginnings
 from evaluation_assets.core.traces.formats.repeated_records import TRIALS
@@ -44,6 +44,8 @@ _CALL_FIELD = re.compile(
     re.IGNORECASE,
 )
 """Names of fields that tell of calls."""
+_CALL_LINE = re.compile(r"lines\[\] \((?:tool|function)(?:_(?:call|use|result|output|response))?\)")
+"""The path of lines that are calls or results, by a type that the log which they are in does not have."""
 
 _RUNS_NAMED = 10
 _KINDS_NAMED = 5
@@ -233,7 +235,7 @@ def _counts_of(trajectory: Trajectory) -> dict[str, int]:
     steps = list(trajectory.steps)
     made = [(step, step.call) for step in steps if step.call is not None]
     identified = Counter((call.id, call_key(trajectory, step)) for step, call in made if call.id)
-    unnamed = [trajectory.piece(call.raw) for _, call in made if call.name == _UNNAMED]
+    unnamed = [trajectory.piece(call.raw) for _, call in made if call.name in ("", _UNNAMED)]
     return {
         "trajectories": 1,
         "turns": len(trajectory.turns),
@@ -250,39 +252,6 @@ def _counts_of(trajectory: Trajectory) -> dict[str, int]:
     }
 
 
-_UNIQUE = 16
-"""Characters of the ID of a call that no other call has; agents count theirs, as `call_1`."""
-
-
-@dataclass(slots=True)
-class _Counted:
-    """Counts the calls in the source, or their results, a conversation at a time.
-
-    One that stands in two records of a conversation, or of two that follow each other, counts once. Conversations of a
-    log go on in turn: calls with an ID that no other call has are remembered for longer.
-    """
-
-    times: int = 0
-    _now: set[str] = field(default_factory=set)
-    _before: set[str] = field(default_factory=set)
-    _named: deque[set[str]] = field(default_factory=lambda: deque(maxlen=2 * IN_TURN))
-
-    def add(self, calls: Set[str]) -> None:
-        """Count those that were not counted before."""
-        fresh = calls - self._now - self._before
-        self.times += sum(not any(call in named for named in self._named) for call in fresh)
-        self._now |= calls
-
-    def known(self, calls: Set[str]) -> int:
-        """How many of these were counted lately."""
-        return len(calls & (self._now | self._before))
-
-    def conversation_ended(self) -> None:
-        """Begin with the next conversation."""
-        self._named.append({call for call in self._before if len(call) >= _UNIQUE and "\0" not in call})
-        self._before, self._now = self._now, set()
-
-
 @dataclass(slots=True)
 class ImportReport:
     """Counts while a drop is read, and gives the summary afterwards."""
@@ -291,8 +260,9 @@ class ImportReport:
     formats: Counter[str] = field(default_factory=Counter)
     _counts: Counter[str] = field(default_factory=Counter)
     _tokens: list[tuple[int | None, int | None, float | None, bool]] = field(default_factory=list)
-    _calls: _Counted = field(default_factory=_Counted)
-    _results: _Counted = field(default_factory=_Counted)
+    _calls: InSource = field(default_factory=InSource)
+    _results: InSource = field(default_factory=InSource)
+    _records: int = 0
     _tool_spans: set[str] = field(default_factory=set)
     _beginnings: Beginnings = field(default_factory=Beginnings)
     _counted_as: dict[str, list[str]] = field(default_factory=dict)
@@ -326,12 +296,14 @@ class ImportReport:
         counts = dict(self._counts)
         if not self._counts["calls"] and any(map(_tells_of_calls, self.unmapped.counts)):
             counts["calls_as_text"] = self._counts["trajectories"]
+        is_by_record = self._records <= self._counts["trajectories"] + self._counts["rejected"]
         inputs, outputs, costs, priced = zip(*self._tokens, strict=True) if self._tokens else ((), (), (), ())
         return ImportSummary(
             **counts,
-            calls_in_source=max(self._calls.times, len(self._tool_spans) - noted("twin_call")),
-            results_in_source=self._results.times,
-            unknown_parts={what: count for (kind, what), count in notes.items() if kind == "unknown_part"},
+            calls_in_source=max(self._calls.times(is_by_record), len(self._tool_spans) - noted("twin_call")),
+            results_in_source=self._results.times(is_by_record),
+            unknown_parts={what: count for (kind, what), count in notes.items() if kind == "unknown_part"}
+            | {path: count for path, count in self.unmapped.counts.items() if _CALL_LINE.fullmatch(path)},
             guessed_speakers=tuple(sorted(what for kind, what in notes if kind == "guessed_speaker")),
             spans_without_content=noted("no_content"),
             content_settings=tuple(sorted(what for kind, what in notes if kind == "no_content" and what)),
@@ -367,8 +339,9 @@ class ImportReport:
         stated = [data, data.get("metadata")] if isinstance(data, dict) else []
         self._names_trial = any(isinstance(fields, dict) and not fields.keys().isdisjoint(TRIALS) for fields in stated)
         census = census_of(data)
-        self._calls.add(census.calls)
-        self._results.add(census.results)
+        self._records += 1
+        self._calls.add(census.calls, census.told_calls)
+        self._results.add(census.results, census.told_results)
         self._tool_spans |= census.tool_spans
 
     def _rejected(self, rejection: Rejection) -> None:

@@ -25,6 +25,7 @@ from evaluation_assets.core.traces.formats.base import (
     Sample,
     UnusableRecord,
 )
+from evaluation_assets.core.traces.formats.context import OUTCOMES, TASK_IDS
 from evaluation_assets.core.traces.formats.conversation import goes_on, joined
 from evaluation_assets.core.traces.formats.envelopes.envelope import Envelope
 from evaluation_assets.core.traces.formats.files.json_values import as_line
@@ -32,6 +33,7 @@ from evaluation_assets.core.traces.formats.files.records import read_records
 from evaluation_assets.core.traces.formats.files.samples import sample_of
 from evaluation_assets.core.traces.formats.isolation import each_own_file
 from evaluation_assets.core.traces.formats.messages.after_history import is_history, next_turn
+from evaluation_assets.core.traces.formats.messages.asked_beside import with_given
 from evaluation_assets.core.traces.formats.messages.chat import role_of
 from evaluation_assets.core.traces.formats.messages.message_lists import LISTS
 from evaluation_assets.core.traces.formats.messages.named_speakers import SPEAKERS, may_be_letter, speaker_of
@@ -67,31 +69,49 @@ _RUNS = re.compile("result|run|traject|conversation|session|task|case|sample|epi
 _TRIALS = re.compile("attempt|trial|tries|retr|rollout|repeat", re.I)
 """Names of lists whose items are runs of one task, which the object above them names."""
 _TASKS = ("task_id", "taskId", "task", "question", "query", "instruction", "problem")
-_GIVEN = ("input", "inputs", "prompt")
 _SESSIONS = (
     "session_id", "sessionId", "conversation_id", "conversationId", "run_id", "runId", "trace_id", "traceId",
     "thread_id", "threadId", "episode_id", "trajectory_id", "task_id", "session", "conversation", "run", "episode",
 )  # fmt: skip
+_NOTHING: tuple[Any, ...] = (None, "", [], {})
 _SETTINGS = ("config", "metadata", "meta", "info", "settings", "args", "run_metadata")
 _MODELS = ("model", "model_name", "model_id")
 
 
 class _Found(list[tuple[str, JsonObject]]):
     """Runs: the format of the messages of each, and a record with them. `are_several` if they stand in a list, where
-    `missing` others have no messages.
+    `missing` others have no messages, or `by_key`, as fields of an object. `left` are fields above them that say
+    nothing of each.
     """
 
     def __init__(
-        self, runs: Sequence[tuple[str, JsonObject]] = (), *, are_several: bool = False, missing: int = 0
+        self,
+        runs: Sequence[tuple[str, JsonObject]] = (),
+        *,
+        are_several: bool = False,
+        by_key: bool = False,
+        missing: int = 0,
+        left: Sequence[str] = (),
     ) -> None:
         super().__init__(runs)
-        self.are_several = are_several
-        self.missing = missing
+        self.are_several, self.by_key = are_several, by_key
+        self.missing, self.left = missing, left
 
-    def beside(self, known: JsonObject) -> "_Found":
-        """These runs, with what is also known of each."""
+    def beside(self, known: JsonObject, left: Sequence[str] = ()) -> "_Found":
+        """These runs, with what is also known of each, and the names of what else stands above them."""
         runs = [(kind, {**known, **run}) for kind, run in self]
-        return _Found(runs, are_several=self.are_several, missing=self.missing)
+        return _Found(runs, are_several=self.are_several, missing=self.missing, left=(*self.left, *left))
+
+    def of_task(self, task_id: Any) -> "_Found":
+        """These runs as trials of one task, which the keys they had number."""
+        if not self.by_key:
+            return self
+        keys = [str(run["task_id"]) for _, run in self]
+        trials = [int(key) if key.isdecimal() else number for number, key in enumerate(keys)]
+        runs = [
+            (kind, {**run, "task_id": task_id, "trial": trial}) for (kind, run), trial in zip(self, trials, strict=True)
+        ]
+        return _Found(runs, are_several=True, missing=self.missing, left=self.left)
 
 
 class NestedMessages:
@@ -136,6 +156,8 @@ class NestedMessages:
                     tasks = {str(task) for _, run in runs if (task := run.get("task_id") or run.get("task"))}
                     confirm_runs(unmapped.stated, record.data, len(runs), len(tasks) or len(runs))
                     unmapped.stated.compare("run", len(runs) + runs.missing, len(runs))
+                    for name in runs.left:
+                        unmapped.count(name)
                 for kind, run in runs:
                     if (events := run.pop(_EVENTS, None)) is not None:
                         yield from self._streams.read(kind, record, events, run, unmapped)
@@ -174,7 +196,8 @@ class NestedMessages:
         items = [self._inside(item, name, depth - 1) for item in messages if isinstance(item, dict | list)]
         runs = [run for found in items for run in found]
         missing = sum(found.missing or not found for found in items)
-        return _Found(_without_beginnings(runs), are_several=True, missing=missing)
+        kept = _without_beginnings(runs)
+        return _Found(kept, are_several=not len(kept) == 1 < len(runs), missing=missing)
 
     def _of_object(self, data: JsonObject, name: str, depth: int) -> _Found:
         found = {
@@ -190,19 +213,21 @@ class NestedMessages:
         if len(found) == 1:
             ((key, runs),) = found.items()
             if runs.are_several:
-                return runs.beside({**_model_in(data), **(_task_in(data) if _TRIALS.search(key) else {})})
+                return _below(runs, data, key)
             kind, run = runs[0]
             is_chat = is_history(key) and _EVENTS not in run
             turn, used = next_turn(list_in(run.get("messages")), data) if is_chat else ([], ())
             run = {**run, "messages": [*run["messages"], *turn]} if turn else run
-            return _Found([(kind, {**_without(data, key, *used), **_with_given(run, data)})])
+            run, given = _after_given(run, data)
+            return _Found([(kind, {**_without(data, key, *used, *given), **run})])
         if not (is_map or _RUNS.search(name)):
             return _Found()
         tasks = [run for key, runs in found.items() for run in runs.beside({"task_id": key})]
         missing = sum(runs.missing for runs in found.values())
         if is_map:
             missing += sum(isinstance(data[key], dict) and any(map(str.isdigit, key)) for key in data.keys() - found)
-        return _Found(tasks, are_several=True, missing=missing)
+        others = [key for key in data if key not in found]
+        return _Found(tasks, are_several=True, by_key=True, missing=missing, left=others)
 
     def _kind_of_record(self, data: JsonObject) -> str | None:
         """The format of which an object is a record by itself. A message is none, although it may be a line."""
@@ -314,14 +339,28 @@ def _is_beginning(run: JsonObject, longest: JsonObject) -> bool:
     return messages == whole[: len(messages)] and all(run[key] == longest[key] for key in others)
 
 
-def _with_given(run: JsonObject, beside: JsonObject) -> JsonObject:
-    """A run that only has what was said, with the messages that were given."""
+def _after_given(run: JsonObject, beside: JsonObject) -> tuple[JsonObject, tuple[str, ...]]:
+    """A run that only has what was said, with the messages that were given; and the field of these."""
     said = _messages_of(run)
-    lists = (at(beside, key) for key in _GIVEN)
-    given = next((one for each in lists if (one := list_in(each) or list_in(at(each, "messages")))), [])
-    if not given or not said or not all(map(role_of, given)) or role_of(said[0]) != "assistant" or said[0] in given:
-        return run
-    return {key: [*given, *value] if value is said else value for key, value in run.items()}
+    messages, used = with_given(beside, said)
+    return {key: messages if value is said else value for key, value in run.items()}, used
+
+
+def _below(runs: _Found, data: JsonObject, key: str) -> _Found:
+    """Several runs under a key of an object, with what the object says of each: model, and the task that it names.
+
+    So is the outcome, if none of the runs has one. Of attempts, one of which may have succeeded, it is not.
+    """
+    known, task_id = _model_in(data), next((data[name] for name in TASK_IDS if recorded_id(data.get(name))), None)
+    if task_id is not None or _TRIALS.search(key):
+        known |= _task_in(data)
+    if task_id is not None:
+        runs, known = runs.of_task(task_id), {**known, "task_id": task_id}
+        outcomes = {name: data[name] for name in OUTCOMES & data.keys()}
+        if not _TRIALS.search(key) and not any(OUTCOMES & run.keys() for _, run in runs):
+            known |= outcomes
+    taken = (key, *known, *TASK_IDS, *_SETTINGS) if known else (key,)
+    return runs.beside(known, [name for name, value in data.items() if name not in taken and value not in _NOTHING])
 
 
 def _model_in(data: JsonObject) -> JsonObject:

@@ -8,7 +8,7 @@ from evaluation_assets.core.traces.formats.untyped import at, in_both_cases
 
 _NAMES = in_both_cases("id", "uuid", "run_id", "request_id", "sample_uuid")
 _TASKS = in_both_cases("task_id", "question_id", "instance_id", "problem_id", "example_id", "case_id")
-TRIALS = in_both_cases("trial", "trial_id", "sample_index", "epoch", "attempt")
+TRIALS = (*in_both_cases("trial", "trial_id", "sample_index", "epoch", "attempt"), "_ng_rollout_index")
 """Fields that number the trials of a task."""
 _RUNS = (
     "messages", "traj", "trajectory", "conversation", "conversations", "contents", "history", "request", "inputs",

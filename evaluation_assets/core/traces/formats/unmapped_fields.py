@@ -15,6 +15,7 @@ import orjson
 
 from evaluation_assets.core.traces.formats.outcome_words import outcome_of
 from evaluation_assets.core.traces.formats.stated import OUTCOME, Comparisons
+from evaluation_assets.core.traces.formats.unread_messages import unread_messages
 from evaluation_assets.core.traces.trajectories.identity import recorded_id
 from evaluation_assets.core.traces.trajectories.images import Images
 
@@ -85,6 +86,8 @@ class UnmappedFields:
         fields = Fields(data, path)
         yield fields
         self.counts.update(fields.paths())
+        for place in fields.unread_messages():
+            self.note("unknown_part", f"messages in {place}")
         self._take_notes(fields)
 
     def table(self) -> list[tuple[str, int]]:
@@ -323,11 +326,19 @@ class Fields:
 
     def paths(self) -> Iterator[str]:
         """Paths of fields that were not taken or had the wrong type, including those of nested objects."""
+        objects = self._shared.objects.values()
+        yield from chain.from_iterable(paths for each in objects for paths in each.wrong.values())
+        yield from (path for path, _ in self._not_taken())
+
+    def unread_messages(self) -> Iterator[str]:
+        """Paths of lists of messages that were not taken, here and in the whole record, with more than what was."""
+        return unread_messages(self._not_taken(), (each.data for each in self._shared.objects.values()))
+
+    def _not_taken(self) -> Iterator[tuple[str, Any]]:
         for each in self._shared.objects.values():
-            yield from chain.from_iterable(each.wrong.values())
             for key, value in each.data.items():
                 if key not in each.taken and _is_something(value):
-                    yield f"{each.path}{key}"
+                    yield f"{each.path}{key}", value
 
     def _parts_of(self, key: str, items: list[Any]) -> list["str | Fields"]:
         strange = [item for item in items if not isinstance(item, str | dict) and item is not None]

@@ -133,6 +133,22 @@ def test_calls_of_a_rejected_record_are_not_missing(tmp_path: Path) -> None:
     assert (found.rejected, found.calls_not_read, found.sentence) == (1, 0, "partial: 1 record rejected")
 
 
+def test_a_call_is_missed_although_the_call_of_another_run_has_its_id(tmp_path: Path) -> None:
+    def weighing(what: str) -> list[dict[str, Any]]:
+        call = {"id": "call_0", "type": "function", "function": {"name": "weigh", "arguments": f'{{"what": "{what}"}}'}}
+        return [
+            {"role": "assistant", "content": None, "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": "call_0", "content": f"{what}: 90 g"},
+        ]
+
+    asked = [{"role": "user", "content": "Weigh it."}]
+    read, missed = {"messages": [*asked, *weighing("flour")]}, {"request": {"messages": asked}}
+    lost = written(tmp_path, read, {**missed, "response": {"messages": weighing("sugar")}})
+    assert (summary_of(lost).calls_not_read, summary_of(lost).results_not_read) == (1, 1)
+    repeated = written(tmp_path, read, {"messages": [*asked, *weighing("flour")]})
+    assert (summary_of(repeated).calls_not_read, summary_of(repeated).results_not_read) == (0, 0)
+
+
 def test_calls_without_a_result_are_a_gap_but_for_the_last(tmp_path: Path) -> None:
     path = tmp_path / "d.jsonl"
     made = [openai("1")[0], openai("2")[0]]

@@ -53,7 +53,7 @@ from evaluation_assets.core.traces.formats.run_usage import states_usage
 from evaluation_assets.core.traces.formats.stated import ANSWERS
 from evaluation_assets.core.traces.formats.transcript import as_text
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields
-from evaluation_assets.core.traces.formats.untyped import at, first_text, list_in, object_in, objects_in
+from evaluation_assets.core.traces.formats.untyped import at, first_text, in_both_cases, list_in, object_in, objects_in
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
 _LISTS = (
@@ -110,6 +110,7 @@ _LOGGED = ("level", "levelname", "log_level", "loglevel", "severity")
 _LEVELS = frozenset("trace debug info notice warn warning error critical fatal".split())
 """What a line of a program's log has: a trace in it is one of functions."""
 _NUMBERS = ("step", "step_number", "step_id", "step_index", "index", "iteration", "round")
+_FINAL = in_both_cases("final_answer", "final_response", "final_output")
 _TELLING = ("stop", "finish", "answer", "final_answer", "send_msg_to_user")
 _WHEN = frozenset(("timestamp", "time", "ts", "at", "id", *_NUMBERS))
 _OFFERED = ("parameters", "input_schema", "inputSchema")
@@ -331,9 +332,11 @@ def _number_of(step: JsonObject) -> int | None:
 
 
 def _told_with_the_last(steps: list[JsonObject]) -> str | None:
-    """The answer that the last action gives in brackets, as those of WebArena: `stop [paid]`."""
+    """The answer that the last step is, or that its action gives in brackets, as those of WebArena: `stop [paid]`."""
     act = next(_acts(steps[-1]), None) if steps else None
-    if act is None or act["name"].lower() not in _TELLING or not isinstance(act["arguments"], str):
+    if act is None:
+        return first_text(steps[-1], *_FINAL) if steps else None
+    if act["name"].lower() not in _TELLING or not isinstance(act["arguments"], str):
         return None
     return act["arguments"].strip(" \"'") or None
 

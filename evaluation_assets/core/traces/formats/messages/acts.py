@@ -8,7 +8,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from evaluation_assets.core.traces.formats.messages.chat import EXITS, MADE, role_of
+from evaluation_assets.core.traces.formats.messages.chat import EXITS, MADE, ROLES, meaning_of, role_of
+from evaluation_assets.core.traces.formats.messages.contents import TEXTS
 from evaluation_assets.core.traces.formats.messages.given_beside import given_beside
 from evaluation_assets.core.traces.formats.messages.typed_events import CALLS
 from evaluation_assets.core.traces.formats.transcript import as_text
@@ -39,6 +40,7 @@ _SURELY_SHOWN = RESULTS[:5]
 _OUTCOMES = ("success", "is_error", "isError", "tool_call_id", "call_id")
 CODE = ("code", "command", "cmd", "sql", "sql_query")
 """What is run without a tool that is named."""
+_ROLES = frozenset(ROLES.values())
 _CALL = re.compile(r"\s*([A-Za-z_][\w.-]*)\s*(?:\((.*)\)|\[(.*)\])?\s*", re.DOTALL)
 _WITH_OBJECT = re.compile(r"\s*([A-Za-z_][\w.-]*)\s*:?\s*(\{.*\})\s*", re.DOTALL)
 
@@ -96,7 +98,7 @@ def _is_written_out(action: str) -> bool:
 
 def with_fields(messages: Sequence[Any]) -> Iterator[Any]:
     """Chat messages whose fields beside the text are a call, or what came back, with these as calls and results."""
-    opened = [*map(_opened, _with_lists(messages))]
+    opened = [*map(_opened, map(_of_agent, _with_lists(messages)))]
     for number, (each, after) in enumerate(zip(opened, [*opened[1:], None], strict=False)):
         message = _with_written_action(each, is_answered=role_of(after) == "tool")
         if role_of(message) != "assistant" or any(map(message.get, MADE)):
@@ -132,6 +134,27 @@ def _with_written_action(message: Any, *, is_answered: bool) -> Any:
     if not is_answered or action.rstrip().endswith((".", "!", "?")):
         return {**others, "content": action}
     return {**others, "tool_calls": [{"name": "action", "arguments": {"action": action}}]}
+
+
+def _of_agent(entry: Any) -> Any:
+    """An entry between the messages that is a call with its result, as a message of the agent.
+
+    {"type": "LocalShellCall", "command": "ls", "stdout": "main.py"}
+    """
+    is_call = is_no_message(entry) and any(entry.get(name) is not None for name in RESULTS) and act_in(entry)
+    return {**{key: value for key, value in entry.items() if key != "type"}, "role": "assistant"} if is_call else entry
+
+
+def is_no_message(entry: Any) -> bool:
+    """Whether an entry between messages says nothing, has a type that is not known, and what calls have."""
+    return (
+        isinstance(entry, dict)
+        and "role" not in entry
+        and isinstance(kind := entry.get("type"), str)
+        and meaning_of(kind) not in _ROLES
+        and not any(entry.get(name) for name in (*TEXTS, *MADE))
+        and any(entry.get(name) is not None for name in (*CODE, *ARGUMENTS, *RESULTS))
+    )
 
 
 def is_act(message: JsonObject) -> bool:

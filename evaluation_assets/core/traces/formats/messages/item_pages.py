@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from typing import Any
 
+from evaluation_assets.core.traces.formats.messages.asked_beside import request_in
 from evaluation_assets.core.traces.formats.messages.chat import role_of
 from evaluation_assets.core.traces.formats.messages.contents import content_of
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields
-from evaluation_assets.core.traces.formats.untyped import at, first_text, list_in, objects_in
+from evaluation_assets.core.traces.formats.untyped import at, first_text, list_in, object_in, objects_in
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
 _LISTS = ("input", "output", "items", "data")
@@ -49,6 +50,8 @@ def _is_newest_first(items: Sequence[JsonObject]) -> bool:
 
 def told_in(record: Any) -> str | None:
     """What the messages of the system or developer among the items of a record say, or of its request."""
-    items = [item for each in (record, at(record, "request")) for name in _LISTS for item in list_in(at(each, name))]
+    items = [
+        item for each in (record, request_in(object_in(record))) for name in _LISTS for item in list_in(at(each, name))
+    ]
     texts = (content_of(Fields(item)) for item in objects_in(items) if role_of({"role": item.get("role")}) == "system")
     return "\n\n".join(text for text in texts if text.strip()) or None

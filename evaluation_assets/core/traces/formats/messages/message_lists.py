@@ -3,11 +3,13 @@
 from typing import Any
 
 from evaluation_assets.core.traces.formats.messages.answered_questions import answered_question
+from evaluation_assets.core.traces.formats.messages.asked_beside import with_given
 from evaluation_assets.core.traces.formats.messages.chat import role_of
 from evaluation_assets.core.traces.formats.messages.framework_messages import as_chat_messages, is_of_framework
 from evaluation_assets.core.traces.formats.messages.glaive import glaive_record, is_of_glaive
 from evaluation_assets.core.traces.formats.messages.request_steps import with_requests
 from evaluation_assets.core.traces.formats.messages.rollouts import is_rollout, rollout_record
+from evaluation_assets.core.traces.formats.messages.scored_groups import runs_of_group
 from evaluation_assets.core.traces.formats.untyped import as_number, at, decoded, list_in, object_in, without_none
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
@@ -23,6 +25,7 @@ _STORES = ("chat_message_store_state", "storeState")
 """Fields of a thread of Microsoft Agent Framework that hold its messages."""
 _STEPS, _CALLS = "intermediate_steps", "tool_calls"
 _QUERY, _ANSWERS = "query", "answers"
+_REQUESTS = LISTS[4]
 _SHORT = (("req", "resp"), ("req", "res"), ("function_kwargs", "request_response"))
 _FUNCTION = ("function_name", "function_args")
 """What PromptLayer logs a request and its response as, and the function of an SDK that made it."""
@@ -53,6 +56,7 @@ def with_messages(data: JsonObject) -> JsonObject:
     Datasets have messages, or their calls, as JSON text. Rollouts of reinforcement learning and evaluations of Azure AI
     have those given and those made apart, runs of smolagents on GAIA have them as steps, and other runs in requests.
     """
+    data = _without_requests(data)
     name = next((name for name in LISTS if data.get(name) is not None), None)
     if name is not None:
         messages = decoded(data[name])
@@ -62,7 +66,8 @@ def with_messages(data: JsonObject) -> JsonObject:
             messages = [_with_calls(message) for message in messages]
         if any(map(is_of_framework, messages)):
             messages = as_chat_messages(messages)
-        return _with_last_said(data, name, in_order(messages))
+        messages, used = with_given(data, in_order(messages))
+        return _with_last_said({key: value for key, value in data.items() if key not in used}, name, messages)
     if (of_dataset := _of_dataset(data)) is not None:
         return of_dataset
     if (calls := _calls_for(data)) is not None:
@@ -79,10 +84,24 @@ def with_messages(data: JsonObject) -> JsonObject:
     if (joined := with_requests(data)) is not None:
         return joined
     for names in _ASKED_AND_SAID:
-        asked, said = list_in(data.get(names[0])), _messages_said(data.get(names[1]))
-        if any(map(role_of, asked)) and any(map(role_of, said)):
-            return {**{key: value for key, value in data.items() if key not in names}, LISTS[0]: [*asked, *said]}
+        if messages := _exchanged(data, names):
+            return {**{key: value for key, value in data.items() if key not in names}, LISTS[0]: messages}
     return answered_question(data) or data
+
+
+def _exchanged(data: Any, names: tuple[str, str]) -> list[Any]:
+    """The messages that were given and made, where both are there."""
+    asked, said = list_in(at(data, names[0])), _messages_said(at(data, names[1]))
+    return [*asked, *said] if any(map(role_of, asked)) and any(map(role_of, said)) else []
+
+
+def _without_requests(data: JsonObject) -> JsonObject:
+    """A rollout of verifiers without the requests in its `trajectory`, which it has as a whole, too."""
+    names, requests = _ASKED_AND_SAID[0], list_in(data.get(_REQUESTS))
+    whole, made = _exchanged(data, names), [_exchanged(request, names) for request in requests]
+    if not whole or not made or not all(made) or any(message not in whole for each in made for message in each):
+        return data
+    return {key: value for key, value in data.items() if key != _REQUESTS}
 
 
 def _with_last_said(data: JsonObject, name: str, messages: list[Any]) -> JsonObject:
@@ -146,7 +165,12 @@ def _with_choice(data: JsonObject, reason: Any, usage: Any) -> JsonObject:
 
 
 def chats_in(data: Any) -> list[JsonObject]:
-    """The conversations of a chat store or a memory of LlamaIndex, each as a record; empty for any other record."""
+    """The conversations of a chat store or a memory of LlamaIndex, or of a group of answers, each as a record.
+
+    There are none in any other record.
+    """
+    if runs := runs_of_group(data):
+        return runs
     stored = object_in(at(object_in(at(data, "chat_store")) or data, "store"))
     chats = {name: messages for name, messages in stored.items() if any(map(is_of_framework, list_in(messages)))}
     return [{"id": name, LISTS[0]: messages} for name, messages in chats.items()]

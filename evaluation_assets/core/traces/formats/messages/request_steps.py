@@ -8,6 +8,7 @@ in it, without what stood in the one before, unless it goes on with that.
 
 from typing import Any
 
+from evaluation_assets.core.traces.formats.messages.asked_beside import GIVEN
 from evaluation_assets.core.traces.formats.messages.bare_calls import is_call_alone
 from evaluation_assets.core.traces.formats.messages.chat import role_of
 from evaluation_assets.core.traces.formats.messages.function_elements import text_of
@@ -17,7 +18,7 @@ from evaluation_assets.core.traces.trajectories.model import JsonObject
 
 _STEPS = ("steps", "turns", "iterations", "rounds", "interactions", "trajectory", "history", "trace")
 _REQUESTS = ("llm_calls", "model_calls", "llm_requests", "requests", "calls")
-_ASKED = ("messages_in", "input_messages", "prompt_messages", "llm_request", "request", "messages", "input", "prompt")
+_ASKED = (*GIVEN[:3], "llm_request", "request", "messages", *GIVEN[3:])
 _ANSWERED = ("message_out", "output_message", "llm_response", "response", "completion", "output")
 _COUNTS = ("usage", "input_tokens", "output_tokens", "prompt_tokens", "completion_tokens", "cost", "cost_usd")
 _ACTED = frozenset(("action", "actions", "observation", "tool", "tool_name", "tool_calls", "tool_results"))

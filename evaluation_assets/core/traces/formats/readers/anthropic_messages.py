@@ -26,6 +26,7 @@ from evaluation_assets.core.traces.formats.conversation import (
     trajectory_from,
     usages_by_answer,
 )
+from evaluation_assets.core.traces.formats.messages.asked_beside import REQUESTS, request_in
 from evaluation_assets.core.traces.formats.messages.chat import (
     first_line,
     has_parts_of_others,
@@ -115,7 +116,7 @@ def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any]) -> Trajector
     if _CHUNKS in object_in(data.get("response")):
         raise UnusableRecord("streamed_response", "the log has the response as chunks, which are not supported")
     with unmapped.reading(data) as fields:
-        request = fields if isinstance(data.get("messages"), list) else fields.object("request", "body", "params")
+        request = fields if isinstance(data.get("messages"), list) else fields.object(*REQUESTS)
         response = _response_of(fields)
         messages = request.objects("messages")
         answer = [response] if response is not None else []
@@ -297,9 +298,7 @@ def _is_response(data: Any) -> bool:
 
 
 def _request_in(data: dict[str, Any]) -> dict[str, Any]:
-    if isinstance(data.get("messages"), list):
-        return data
-    return next((request for key in ("request", "body", "params") if isinstance(request := data.get(key), dict)), {})
+    return data if isinstance(data.get("messages"), list) else request_in(data)
 
 
 def _messages_in(data: dict[str, Any]) -> Any:

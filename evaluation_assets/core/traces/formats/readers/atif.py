@@ -119,11 +119,12 @@ class _Part:
 
 def _trajectory_of(documents: Documents, trial: Trial | None, unmapped: UnmappedFields, record: Record) -> Trajectory:
     data = record.json_object()
-    reading = _Reading(documents, unmapped, seen={(record.source, record.line)})
+    reading = _Reading(documents, UnmappedFields(), seen={(record.source, record.line)})
     root: JsonObject = {}
     text, turns = written(_events(_Part(data, record.source), reading, root))
     if not turns:
         raise UnusableRecord("no_trajectory_text", "no agent step has a message, a tool call or an observation")
+    unmapped.update(reading.unmapped)
     prompt = next((turn.user_message for turn in turns if turn.user_message), "")
     task = root.pop("task") or instruction_in(prompt) or prompt
     verified = Trial(folder="") if trial is None else trial

@@ -26,8 +26,10 @@ from evaluation_assets.core.traces.formats.conversation import (
     trajectory_from,
     usages_by_answer,
 )
-from evaluation_assets.core.traces.formats.messages.acts import is_act, with_fields
+from evaluation_assets.core.traces.formats.durations import times_of
+from evaluation_assets.core.traces.formats.messages.acts import is_act, is_no_message, with_fields
 from evaluation_assets.core.traces.formats.messages.ag2_history import ag2_events, is_ag2
+from evaluation_assets.core.traces.formats.messages.asked_beside import PROXIED, REQUESTS, request_in
 from evaluation_assets.core.traces.formats.messages.calls_beside import with_calls_beside
 from evaluation_assets.core.traces.formats.messages.chat import (
     MADE,
@@ -73,10 +75,7 @@ DETECTION = (
     "completion of a rollout"
 )
 
-_REQUESTS = ("request", "body", "request_body", "proxy_server_request")
 _RESPONSES = ("response", "response_body")
-"""Fields of logs of requests, which Portkey wraps once more, as `body`; Helicone names them bodies, the spend logs of
-LiteLLM a request to their proxy."""
 
 _COSTS = ("response_cost", "spend", "costUSD", "cost")
 """What LiteLLM and Helicone computed as the cost of a request in US dollars."""
@@ -125,8 +124,10 @@ def trajectory_of(
     data, written = _with_written_calls(with_messages(data))
     with unmapped.reading(data) as fields:
         unmapped.note("unknown_part", "<tool_call>", written.unread)
+        for entry in filter(is_no_message, messages_in(data) or ()):
+            unmapped.note("unknown_part", entry["type"])
         confirm_page(fields)
-        request = fields if messages_in(data) is not None else fields.object(*_REQUESTS)
+        request = fields if messages_in(data) is not None else fields.object(*REQUESTS)
         request = request.object("body") if messages_in(object_in(request.peek("body"))) else request
         response = _response_of(fields)
         choices, others = response.objects("choices")[:1], response.items("choices")[1:]
@@ -154,6 +155,12 @@ def trajectory_of(
             *([] if request is fields else [context_of(request)]),
             *(ended_by(choice.text("finish_reason")) for choice in choices),
             Context(model=response.text("model")),
+        )
+        started, lasted = times_of(messages)
+        context = replace(
+            context,
+            started_at=context.started_at or started,
+            duration_s=lasted if context.duration_s is None else context.duration_s,
         )
         usages = usages_by_answer(unmapped, records, _used_in, _request_messages)
         answered = answered_in(records, lambda data: _answer_in(data) is not None, _request_messages)
@@ -240,11 +247,16 @@ def _conversation_of(message: Any) -> str | None:
 
 def _belongs(earlier: Any, later: Any) -> bool:
     """Whether a record continues the last: single-message lines, or a request that repeats the conversation."""
-    if _is_message(earlier):
-        return _is_message(later)
+    if _is_message(earlier) or _is_of_unknown_role(earlier):
+        return _is_message(later) or _is_of_unknown_role(later)
     earlier, later = (with_choices(data, *_RESPONSES) for data in (earlier, later))
     logged = _is_logged(earlier) and _is_logged(later)
     return logged and goes_on(_request_messages(earlier), _request_messages(later), _answer_in(earlier))
+
+
+def _is_of_unknown_role(data: Any) -> bool:
+    """Whether a line may be a message although its role is not known: it says something, and nothing else."""
+    return isinstance(data, dict) and isinstance(data.get("role"), str) and isinstance(data.get("content"), str)
 
 
 def _is_logged(data: Any) -> bool:
@@ -274,9 +286,7 @@ def _holds_messages(record: Any) -> bool:
     info = record.get("info")
     if isinstance(info, dict) and ("exit_status" in info or "task" in info):
         return False
-    names = (
-        _RESPONSES if isinstance(record.get(_REQUESTS[-1]), dict) else _RESPONSES[:-1]
-    )  # others have an `output`, too
+    names = _RESPONSES if isinstance(record.get(PROXIED), dict) else _RESPONSES[:-1]  # others have an `output`, too
     response = next((record[key] for key in names if key in record), record)
     body = response.get("body", response) if isinstance(response, dict) else None
     if isinstance(body, dict) and isinstance(body.get("choices"), list):
@@ -329,5 +339,5 @@ def _request_messages(data: Any) -> list[Any]:
     messages = messages_in(with_messages(data))
     if messages is not None:
         return messages
-    request = next((request for key in _REQUESTS if isinstance(request := data.get(key), dict)), {})
+    request = request_in(data)
     return messages_in(request) or messages_in(object_in(request.get("body"))) or []

@@ -23,6 +23,7 @@ from evaluation_assets.core.traces.formats.conversation import (
     run_of,
     trajectory_from,
 )
+from evaluation_assets.core.traces.formats.messages.asked_beside import REQUESTS, request_in
 from evaluation_assets.core.traces.formats.messages.chat import ROLES, prompt_in
 from evaluation_assets.core.traces.formats.messages.contents import content_of
 from evaluation_assets.core.traces.formats.messages.item_pages import confirm_page, from_first, told_in
@@ -53,6 +54,8 @@ DETECTION = "response objects, or items of types such as function_call, reasonin
 
 _LISTS = ("input", "output", "items", "data")
 _NO_ITEMS = f"the record has no items in any of: {', '.join(_LISTS)}"
+_ROLLOUT = "responses_create_params"
+"""The request of a rollout of NeMo Gym, beside which the data of its task stand."""
 _NAMED = 5
 """Types of items that are named where none says or calls anything."""
 
@@ -231,7 +234,9 @@ def _listed(*holders: Fields) -> tuple[Tool, ...] | None:
 
 
 def _request_of(fields: Fields) -> Fields:
-    return fields if any(key in fields for key in ("input", "items", "data")) else fields.object("request", "body")
+    if _ROLLOUT not in fields and any(key in fields for key in ("input", "items", "data")):
+        return fields
+    return fields.object(*REQUESTS)
 
 
 def _response_of(fields: Fields) -> Fields:
@@ -242,8 +247,7 @@ def _response_of(fields: Fields) -> Fields:
 
 
 def _input_of(data: dict[str, Any]) -> list[Any]:
-    request = next((request for key in ("request", "body") if isinstance(request := data.get(key), dict)), {})
-    return next((value for holder in (data, request) if isinstance(value := holder.get("input"), list)), [])
+    return next((value for holder in (data, request_in(data)) if isinstance(value := holder.get("input"), list)), [])
 
 
 def _response_in(data: Any) -> dict[str, Any]:
@@ -267,7 +271,9 @@ def _belongs(earlier: Any, later: Any) -> bool:
         return _is_line(later) or _is_strange_item(later)
     if not isinstance(earlier, dict) or not isinstance(later, dict):
         return False
-    request = next((request for key in ("request", "body") if isinstance(request := later.get(key), dict)), later)
+    if _ROLLOUT in later:  # each has an outcome of its own, also of one task
+        return False
+    request = request_in(later) or later
     before = _response_in(later).get("previous_response_id") or request.get("previous_response_id")
     if before is not None and before == _response_in(earlier).get("id"):
         return True

@@ -1,6 +1,10 @@
-"""Sessions of Pi, the coding agent: a log whose entries form a tree; the branch with the last entry is current."""
+"""Sessions of Pi, the coding agent: a log whose entries form a tree; the branch with the last entry is current.
+
+`pi --mode json` prints the messages of a session among events that repeat them.
+"""
 
 import posixpath
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -26,6 +30,11 @@ DETECTION = "lines with a header of type session that has a cwd, or messages of 
 _EntryKey = tuple[str | None, str | None]
 """ID and time of an entry, which a fork has from the session it was forked from."""
 
+_PRINTED = "message_end"
+_REPEATED = re.compile(
+    r"(?:agent|turn)_(?:start|end|settled)|message_(?:start|update)|tool_execution_(?:start|update|end)"
+)
+"""Types of printed events: a message as a whole, and those that say nothing else."""
 _SUMMARIES = ("compaction", "branch_summary")
 _SILENT = ("thinking_level_change", "label", "custom", "context_transform", "ephemeral")
 
@@ -39,6 +48,7 @@ def _is_line(data: Any) -> bool:
 
 def _session(lines: Sequence[JsonObject], unmapped: UnmappedFields) -> CodingSession:
     session = CodingSession(Agent(id="pi", name="Pi"))
+    lines = _without_repetitions(lines)
     current = _branch(lines)
     left = [line for line in lines if id(line) not in current]
     for line in left:  # paid for, too
@@ -67,6 +77,19 @@ def _session(lines: Sequence[JsonObject], unmapped: UnmappedFields) -> CodingSes
             else:
                 _add(session, fields, unmapped)
     return session
+
+
+def _without_repetitions(lines: Sequence[JsonObject]) -> Sequence[JsonObject]:
+    """The header and the messages of printed events, as they are in a session."""
+    if not any(line.get("type") == _PRINTED for line in lines):
+        return lines
+    kept = (line for line in lines if not _REPEATED.fullmatch(first_text(line, "type") or ""))
+    return [
+        {"type": "message", "timestamp": at(line.get("message"), "timestamp"), "message": line.get("message")}
+        if line.get("type") == _PRINTED
+        else line
+        for line in kept
+    ]
 
 
 def _is_of_extension(line: JsonObject) -> bool:

@@ -9,6 +9,7 @@ import pytest
 
 from evaluation_assets.core.traces.formats.base import UnreadableDrop
 from evaluation_assets.core.traces.formats.mixed_records import WHOLE_DOCUMENTS
+from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Usage
 from evaluation_assets_tests.core.traces.formats.readers.summaries import summary_of, written
 from evaluation_assets_tests.core.traces.formats.reading import FIXTURES, calls_of, read, records_of, trajectories
@@ -235,7 +236,8 @@ def test_spans_of_a_model_whose_words_are_not_understood_are_told(tmp_path: Path
         ended("s1", "agent", None, **{"agent.name": "m"}),
     ]
     summary = summary_of(written(tmp_path, *spans))
-    assert (summary.trust, "1 span without messages" in summary.sentence) == ("partial", True)
+    assert (summary.trust, "1 span without messages" in summary.sentence) == ("doubtful", True)
+    assert "messages in spans[].llm.request.messages" in summary.sentence
 
 
 def test_answers_below_the_settings_of_a_benchmark_have_its_model_and_their_own_tokens(tmp_path: Path) -> None:
@@ -253,3 +255,11 @@ def test_answers_below_the_settings_of_a_benchmark_have_its_model_and_their_own_
     assert (run.agents[0].model, run.usage, run.duration_s, run.success) == (
         "model-a", Usage(input_tokens=90, output_tokens=8), 36.0, True
     )  # fmt: skip
+
+
+def test_what_stands_above_several_runs_and_says_nothing_of_each_is_unmapped(tmp_path: Path) -> None:
+    run = {"messages": [{"role": "user", "content": "Weigh it."}, {"role": "assistant", "content": "90 g."}]}
+    unmapped = UnmappedFields()
+    path = written(tmp_path, {"task_id": "t", "reviewer": "Ada", "accuracy": 0.5, "notes": "", "runs": [run, run]})
+    assert [run.task_id for run in trajectories(path, unmapped=unmapped)] == ["t", "t"]
+    assert unmapped.counts == {"reviewer": 1, "accuracy": 1}
