@@ -13,11 +13,12 @@ import yaml
 from upath import UPath
 
 from evaluation_assets.core.intake.copying.suites import take_in_agent
+from evaluation_assets.core.report.agent_use import AgentUse
 from evaluation_assets.core.report.agents.agent_report import agent_report
 from evaluation_assets.core.suites.agents.own_agent import MOST_OUTPUT
 from evaluation_assets.core.suites.agents.settings import AgentSettings, InvalidAgent, load_agent
 from evaluation_assets.core.system.installation import Installation
-from evaluation_assets.core.traces.trajectories.model import Trajectory
+from evaluation_assets.core.traces.trajectories.model import Trajectory, Usage
 from evaluation_assets_tests.conftest import KEY
 from evaluation_assets_tests.core.suites.agents.running import SUM, Running, suite
 
@@ -102,6 +103,14 @@ def test_tokens_that_cannot_be_stored_fail_the_attempt_alone(tmp_path: Path, run
     )
     assert found.extra["ended"] == "failed"
     assert "usage.input_tokens" in str(found.extra)
+
+
+@pytest.mark.parametrize("body", ["raise LookupError('no model')", "return '1024'"])
+def test_a_run_of_unknown_cost_has_no_list_price(tmp_path: Path, running: Running, body: str) -> None:
+    found = ran(running, function(tmp_path, f"def run(task):\n    {body}"))
+    used = found.usage or Usage()
+    assert (used.cost_usd, used.is_list_price) == (None, False)
+    assert not AgentUse().with_run(0, used).is_list_price
 
 
 @pytest.mark.parametrize("kind", [function, command])
