@@ -47,6 +47,7 @@ HARD: frozenset[IssueKind] = frozenset(
         "call_not_allowed",
         "too_many_calls",
         "forbidden_parameter",
+        "unexpected_parameter",
         "unknown_tool",
         "wrong_order",
         "wrong_answer",

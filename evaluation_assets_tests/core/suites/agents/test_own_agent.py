@@ -211,18 +211,18 @@ def test_a_function_that_fails_is_a_failed_attempt(
     assert found.extra["error"].startswith(error)
 
 
+NO_JSON = "the command wrote no JSON to its standard output"
+
+
 @pytest.mark.parametrize(
     ("source", "error"),
     [
         ("import sys; sys.exit('no licence')", "the command ended with exit status 1: no licence"),
         (
             "print('Done!')",
-            "the command wrote no JSON to its standard output: Expecting value: line 1 column 1 (char 0). It wrote: Done!",
+            f"{NO_JSON}: Expecting value: line 1 column 1 (char 0). It wrote: Done!",
         ),
-        (
-            "",
-            "the command wrote no JSON to its standard output: Expecting value: line 1 column 1 (char 0). It wrote: nothing",
-        ),
+        ("", f"{NO_JSON}: Expecting value: line 1 column 1 (char 0). It wrote: nothing"),
         (f"print('x' * {MOST_OUTPUT + 1})", "the command wrote more than"),
     ],
 )
