@@ -17,8 +17,10 @@ from evaluation_assets.core.report.agent_use import AgentUse
 from evaluation_assets.core.report.agents.agent_report import agent_report
 from evaluation_assets.core.suites.agents.own_agent import MOST_OUTPUT
 from evaluation_assets.core.suites.agents.settings import AgentSettings, InvalidAgent, load_agent
+from evaluation_assets.core.suites.call_schemas import defects
+from evaluation_assets.core.suites.calls import run_of
 from evaluation_assets.core.system.installation import Installation
-from evaluation_assets.core.traces.trajectories.model import Trajectory, Usage
+from evaluation_assets.core.traces.trajectories.model import Tool, Trajectory, Usage
 from evaluation_assets_tests.conftest import KEY
 from evaluation_assets_tests.core.suites.agents.running import SUM, Running, suite
 
@@ -159,6 +161,18 @@ def test_messages_of_any_of_these_protocols_are_read(
     assert found.piece(step.result.content) == "1024"
     assert (found.final_answer, [agent.name for agent in found.agents]) == ("1024", ["own"])
     assert found.turns[0].user_message == SUM["message"] and len(found.turns) == 1
+
+
+@pytest.mark.parametrize(("written", "read"), [('{"base": 2', None), ("2 ** 10", {"arguments": "2 ** 10"})])
+def test_arguments_that_are_a_cut_object_are_told_as_such(
+    tmp_path: Path, running: Running, written: str, read: dict[str, str] | None
+) -> None:
+    messages = CHAT.replace('{"base": 2}', written)
+    (call,) = run_of(ran(running, function(tmp_path, f"def run(task): return {{'messages': {messages}}}"))).calls
+    assert call.arguments == read
+    tool = Tool(name="power", description="", parameters={"base": "integer"})
+    told = [defect.detail for defect in defects(call, [tool])]
+    assert ("the arguments are not a JSON object" in told) is (read is None)
 
 
 @pytest.mark.parametrize("answer", ["'1024'", "None"])
