@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from evaluation_assets.core.traces.trajectories.calls import CallKey, key_of
 from evaluation_assets.core.traces.trajectories.identity import digest
-from evaluation_assets.core.traces.trajectories.model import JsonObject, Tool, Trajectory
+from evaluation_assets.core.traces.trajectories.model import JsonObject, Tool, ToolCall, Trajectory, arguments_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +90,15 @@ def _calls(trajectory: Trajectory) -> list[Call]:
             continue
         result = None if step.result is None else digest(trajectory.piece(step.result.content))
         error = None if step.result is None else step.result.error
-        calls.append(Call(step.call.name, trajectory.arguments(step.call), step.call.id, error, result))
+        calls.append(Call(step.call.name, _arguments(trajectory, step.call), step.call.id, error, result))
     return calls
+
+
+def _arguments(trajectory: Trajectory, call: ToolCall) -> JsonObject | None:
+    """The arguments of a call. Transcripts keep a text as the only argument; a cut JSON object is none."""
+    given, raw = trajectory.arguments(call), trajectory.piece(call.raw)
+    is_cut = given is not None and given.keys() == {"arguments"} and raw.lstrip().startswith("{")
+    return None if is_cut and arguments_in(raw) is None else given
 
 
 _NOT_IN_FUNCTION_NAMES = re.compile(r"[^A-Za-z0-9_-]")

@@ -10,7 +10,7 @@ from evaluation_assets.core.suites.call_schemas import Defect
 from evaluation_assets.core.suites.calls import Call, Run, same_tool
 from evaluation_assets.core.suites.comparison import compare_call, in_full, shown
 from evaluation_assets.core.suites.matching import Alignment
-from evaluation_assets.core.suites.suite import Case, Suite
+from evaluation_assets.core.suites.suite import OTHERS_ARE_FINE, Case, Suite
 from evaluation_assets.core.text.excerpts import in_short
 
 IssueKind = Literal[
@@ -47,6 +47,7 @@ HARD: frozenset[IssueKind] = frozenset(
         "call_not_allowed",
         "too_many_calls",
         "forbidden_parameter",
+        "unexpected_parameter",
         "unknown_tool",
         "wrong_order",
         "wrong_answer",
@@ -66,8 +67,6 @@ _PARAMETER_ISSUES: Mapping[str, IssueKind] = {
 }
 _LONGEST_ARGUMENTS = 200
 _LONGEST_ERROR = 200
-OTHERS_ARE_FINE = ("in_order", "superset")
-"""Ways to match with which calls beside the expected ones are no issue."""
 
 
 @dataclass(frozen=True, slots=True)

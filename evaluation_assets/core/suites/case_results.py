@@ -9,7 +9,6 @@ from evaluation_assets.core.suites.answers import RIGHT, AnswerOutcome, compare_
 from evaluation_assets.core.suites.call_schemas import Defect, defects
 from evaluation_assets.core.suites.calls import Call, Run, same_tool
 from evaluation_assets.core.suites.case_issues import (
-    OTHERS_ARE_FINE,
     Issue,
     answer_issues,
     budget_issues,
@@ -22,7 +21,7 @@ from evaluation_assets.core.suites.case_issues import (
     schema_issue,
 )
 from evaluation_assets.core.suites.matching import Alignment, agrees, align, effects
-from evaluation_assets.core.suites.suite import Case, Part, Suite
+from evaluation_assets.core.suites.suite import OTHERS_ARE_FINE, Case, Part, Suite
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

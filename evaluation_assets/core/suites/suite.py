@@ -25,6 +25,8 @@ calls in this order, others between them are fine. `superset`: these calls in an
 other calls than these, and not necessarily all of them. `same_effects`: of calls that change something these and no
 other, in any order; calls that only read, or that failed, are not compared.
 """
+OTHERS_ARE_FINE = ("in_order", "superset")
+"""Ways to match with which calls beside the expected ones are no issue."""
 
 Part = Literal[
     "precision", "recall", "parameter_accuracy", "content", "completion", "coverage", "efficiency", "order", "schema"
@@ -305,7 +307,7 @@ class Case(_Model):
         checked = (
             self.expected_calls,
             self.should_not_call_tools,
-            self.match == "same_effects",
+            self.match is not None and self.match not in OTHERS_ARE_FINE,
             self.keywords,
             self.answer,
             self.optimal_steps is not None,

@@ -9,9 +9,11 @@ from pydantic_core import ErrorDetails
 
 from evaluation_assets.core.text.meant import did_you_mean
 
-_TEXT = "must be text; put it in quotes if it looks like a number or a date"
+_QUOTED = "; put it in quotes if it looks like a number or a date"
+_NAMED = ", as in `name: value`"
+_TEXT = f"must be text{_QUOTED}"
 _LIST = "must be a list"
-_FIELDS = "must be fields with values, as in `name: value`"
+_FIELDS = f"must be fields with values{_NAMED}"
 _WHOLE = "must be a whole number"
 _NUMBER = "must be a number"
 _FLAG = "must be true or false"
@@ -75,7 +77,11 @@ def place_name(place: tuple[str | int, ...]) -> str:
 
 
 def faults_of(
-    problem: ValidationError, below: tuple[str | int, ...] = (), model: type[BaseModel] | None = None
+    problem: ValidationError,
+    below: tuple[str | int, ...] = (),
+    model: type[BaseModel] | None = None,
+    *,
+    is_yaml: bool = True,
 ) -> list[Fault]:
     """What is wrong, in the order of the fields.
 
@@ -83,9 +89,12 @@ def faults_of(
         problem: What pydantic says.
         below: The place of the data in its file.
         model: What the data should be; with it, an unknown field is told with the known ones that may be meant.
+        is_yaml: Whether a person wrote the data as YAML; else how to write it there is left out.
     """
     errors = problem.errors(include_url=False, include_context=False)
-    return [Fault((*below, *_place(error)), _reason(error, model)) for error in errors]
+    reasons = (_reason(error, model) for error in errors)
+    told = reasons if is_yaml else (reason.removesuffix(_QUOTED).removesuffix(_NAMED) for reason in reasons)
+    return [Fault((*below, *_place(error)), reason) for error, reason in zip(errors, told, strict=True)]
 
 
 def _place(error: ErrorDetails) -> list[str | int]:

@@ -212,3 +212,17 @@ def test_a_run_belongs_to_the_case_of_its_id_or_of_its_words() -> None:
     assert index.find("1", "whatever") is first
     assert index.find("t-9", "What  is this?") is first
     assert index.find("t-9", "other") is None
+
+
+@pytest.mark.parametrize("match", [None, "any_order", "superset"])
+@pytest.mark.parametrize("wrong_value", ["fail", "credit"])
+def test_a_parameter_where_no_others_are_allowed_fails_the_case(match: str | None, wrong_value: str) -> None:
+    want = expected("get_weather", city="Hue") | {"other_parameters": "forbidden"}
+    of = case(want, match=match)
+    own = Suite.model_validate(
+        {"name": "s", "cases": [of.model_dump(by_alias=True)], "wrong_value": wrong_value, "min_score": 0.5}
+    )
+    given = call("get_weather", city="Hue", units="c")
+    (issue,) = evaluate(of, Run(calls=(given,), answer="done"), own).issues
+    assert (issue.kind, issue.parameter, issue.hard) == ("unexpected_parameter", "units", True)
+    assert evaluate(of, Run(calls=(call("get_weather", city="Hue"),), answer="done"), own).passed

@@ -10,6 +10,8 @@ from upath import UPath
 
 from evaluation_assets.core.suites.formats.registry import LoadedSuite, as_document, find_suite, load_suite
 from evaluation_assets.core.suites.suite import InvalidSuite, suite_schema
+from evaluation_assets.core.text.exact_json import loads
+from evaluation_assets_tests.core.suites.measuring import call, case, expected, measure
 
 ROOT = Path(__file__).parents[3]
 
@@ -143,6 +145,31 @@ def test_incomplete_tasks_are_listed_with_line_and_reason(tmp_path: Path) -> Non
         (10, "silent", "it has no message"),
         (12, "empty", "it expects nothing"),
     ]
+
+
+@pytest.mark.parametrize("match", ["exact", "any_order", "subset", "same_effects"])
+def test_a_case_without_calls_whose_match_allows_no_others_expects_none(match: str) -> None:
+    idle = case(match=match)
+    assert idle.lacks is None
+    assert not measure(idle, call("cancel_order", id=7)).passed
+    assert measure(idle).passed
+
+
+@pytest.mark.parametrize("match", [None, "in_order", "superset"])
+def test_a_case_without_calls_whose_match_allows_others_expects_nothing(match: str | None) -> None:
+    assert "it expects nothing" in (case(match=match).lacks or "")
+
+
+@pytest.mark.parametrize("name", ["s.json", "s.yaml"])
+def test_integers_of_more_than_64_bits_are_read_as_those_of_runs(tmp_path: Path, name: str) -> None:
+    wei = 123_456_789_012_345_678_901
+    rules = {"plain": wei, "one_of": {"one_of": [wei, 1]}, "nested": {"equals": {"wei": [wei]}}, "short": 2**63}
+    sent = case(expected("send", **rules)).model_dump(mode="json", exclude_unset=True, exclude={"match"})
+    found = load(tmp_path, json.dumps({"cases": [sent]}), name)
+    arguments = loads(json.dumps({"plain": wei, "one_of": wei, "nested": {"wei": [wei]}, "short": 2**63}))
+    assert measure(found.suite.cases[0], call("send", **arguments)).passed
+    other = loads(json.dumps({"plain": wei + 1, "one_of": wei, "nested": {"wei": [wei]}, "short": 2**63}))
+    assert not measure(found.suite.cases[0], call("send", **other)).passed
 
 
 @pytest.mark.parametrize(

@@ -65,8 +65,8 @@ class ToolSection(Frozen):
 class AgentReport(Frozen):
     """A run of one agent on one suite. `answerable` attempts have a reference answer; `right` of them match it.
 
-    `failed` attempts failed because of the infrastructure; rates exclude them. Sums of tokens and cost exclude the
-    `uncounted` and `unpriced` attempts, for which they are unknown.
+    `failed` attempts failed because of the infrastructure; rates and means exclude them. Sums of tokens and cost
+    exclude the `uncounted` and `unpriced` attempts, for which they are unknown.
     """
 
     suite: str
@@ -150,6 +150,7 @@ def agent_report(suite: Suite, trajectories: Iterable[Trajectory]) -> AgentRepor
         )
     names = list(dict.fromkeys([*tools, *durations, *calls]))
     remarks, general = _by_tool(names, sections)
+    counted = [section for section in sections if section.passed is not None]
     answerable = [section for section in sections if section.right is not None]
     return AgentReport(
         suite=suite.name,
@@ -163,9 +164,9 @@ def agent_report(suite: Suite, trajectories: Iterable[Trajectory]) -> AgentRepor
         failed=sum(section.passed is None for section in sections),
         not_found=sum(section.actual is not None and is_not_found(section.actual) for section in sections),
         ended=dict(sorted(Counter(section.ended for section in sections).items())),
-        mean_duration_s=mean_of(section.duration_s for section in sections),
+        mean_duration_s=mean_of(section.duration_s for section in counted),
         total_calls=sum(section.calls for section in sections),
-        mean_calls=mean_of(section.calls for section in sections),
+        mean_calls=mean_of(section.calls for section in counted),
         input_tokens=sum_of(usage.input_tokens for usage in usages),
         output_tokens=sum_of(usage.output_tokens for usage in usages),
         uncounted=sum(usage.input_tokens is None or usage.output_tokens is None for usage in usages),

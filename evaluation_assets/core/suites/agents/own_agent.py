@@ -1,15 +1,15 @@
 """Agents of the user's own: a Python function or a command, which is given a task and returns an answer.
 
 The task is an object with `task`, `messages`, `case` (the ID) and `trial`. The answer is a text, or an object with
-`answer`, `messages` (what the agent did, as OpenAI chat messages with tool calls) and `usage`.
+`answer`, `messages` (what the agent did, with tool calls, in a protocol of OpenAI or Anthropic) and `usage`.
 """
 
 import asyncio
 import os
 import time
+from dataclasses import replace
 from typing import Any
 
-import orjson
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from evaluation_assets.core.models.json_text import dumped, loads
@@ -17,11 +17,14 @@ from evaluation_assets.core.suites.agents.command_process import TooMuchOutput, 
 from evaluation_assets.core.suites.agents.conversation import Attempt, Ended
 from evaluation_assets.core.suites.agents.settings import COMMAND, AgentSettings
 from evaluation_assets.core.system.daemon_threads import called
+from evaluation_assets.core.text.excerpts import beginning
 from evaluation_assets.core.text.faults import faults_of
 from evaluation_assets.core.text.masking import environment_mask
 from evaluation_assets.core.text.well_formed import well_formed_json
-from evaluation_assets.core.traces.formats.messages.chat import events_of
-from evaluation_assets.core.traces.formats.transcript import Asked, Said
+from evaluation_assets.core.traces.formats.files.json_values import loaded
+from evaluation_assets.core.traces.formats.messages.chat import events_of, role_of
+from evaluation_assets.core.traces.formats.readers import anthropic_messages, openai_responses
+from evaluation_assets.core.traces.formats.transcript import Asked, Event, Said
 from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Usage
 
@@ -29,6 +32,8 @@ MOST_OUTPUT = 16 * 1024 * 1024
 """Bytes that a command may write to its standard output, and that a function may return, as JSON."""
 
 _LONGEST_ERROR = 2000
+_SHOWN = 200
+"""Characters of an output that is not JSON, of which the reason shows the beginning."""
 _REMEDY = "Return a text, or an object with answer, messages and usage."
 _INHERITED = ("PATH", "HOME", "USER", "LANG", "LC_ALL", "TMPDIR", "TZ")
 """Variables that every command is given; all others are named by `env` and `env_from`."""
@@ -90,9 +95,9 @@ def _take(agent: AgentSettings, attempt: Attempt, returned: object) -> Ended:
     try:
         told = _Answer.model_validate({"answer": returned} if isinstance(returned, str) else returned)
     except ValidationError as problem:
-        raise AgentFailed(f"the agent returned {type(returned).__name__}: {faults_of(problem)[0]}. {_REMEDY}") from None
-    with UnmappedFields().reading({"messages": told.messages}) as fields:
-        events = list(events_of(fields.objects("messages"), agent.name))
+        fault = faults_of(problem, is_yaml=False)[0]
+        raise AgentFailed(f"the agent returned {type(returned).__name__}: {fault}. {_REMEDY}") from None
+    events = _events(told.messages, agent.name)
     if any(isinstance(event, Asked) for event in events):
         attempt.events = events  # the whole conversation, with the task
     else:
@@ -111,6 +116,22 @@ def _take(agent: AgentSettings, attempt: Attempt, returned: object) -> Ended:
     if not (attempt.last_text or "").strip():
         raise AgentFailed("the agent returned no answer")
     return "answered"
+
+
+def _events(messages: list[JsonObject], agent: str) -> list[Event]:
+    """What messages say: chat messages of OpenAI or Anthropic, or items of the Responses API."""
+    without_role = next((index for index, message in enumerate(messages) if role_of(message) is None), None)
+    if without_role is not None:
+        raise AgentFailed(f"messages[{without_role}] has no role. {_REMEDY}")
+    with UnmappedFields().reading({"messages": messages}) as fields:
+        given = fields.objects("messages")
+        if any(map(openai_responses.is_item, messages)):
+            events = list(openai_responses.events_of(given, None))
+        elif anthropic_messages.is_anthropic({"messages": messages}):
+            events = list(anthropic_messages.events_of(given, {}))
+        else:
+            return list(events_of(given, agent))
+    return [replace(event, agent_id=agent) if isinstance(event, Said) else event for event in events]
 
 
 async def _by_function(agent: AgentSettings, task: JsonObject) -> object:
@@ -141,6 +162,7 @@ async def _by_command(agent: AgentSettings, task: JsonObject) -> object:
         errors = finished.errors.strip() or "no message"
         raise AgentFailed(f"the command ended with exit status {finished.status}: {errors}")
     try:
-        return loads(finished.output)
-    except orjson.JSONDecodeError as problem:
-        raise AgentFailed(f"the command wrote no JSON to its standard output: {problem}") from None
+        return loaded(finished.output)
+    except ValueError as problem:
+        wrote = beginning(finished.output.decode("utf-8", "replace").strip(), _SHOWN) or "nothing"
+        raise AgentFailed(f"the command wrote no JSON to its standard output: {problem}. It wrote: {wrote}") from None

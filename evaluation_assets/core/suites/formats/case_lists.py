@@ -26,6 +26,8 @@ _CHECKS = {
     "expected_tool_calls", "expected_tools", "should_not_call_tools", "expected_output_contains",
     "expected_answer_contains", "optimal_steps", "max_tool_calls", "max_latency_ms",
 }  # fmt: skip
+_CALLS = ("expected_tool_calls", "expected_tools")
+"""Lists that say, where they are written, empty and all that a case has, that no call is needed."""
 _LEAST_SCORE = 0.6
 """Cases that are described by tools and keywords are looked at by a person below this score."""
 
@@ -66,7 +68,7 @@ class _TestCase(BaseModel):
     category: str | None = None
 
     def case(self) -> Case:
-        return Case(
+        case = Case(
             id=self.id,
             message=self.message,
             expected_calls=(
@@ -80,6 +82,8 @@ class _TestCase(BaseModel):
             max_latency_ms=self.max_latency_ms,
             category=self.category,
         )
+        says_no_call = not self.model_fields_set.isdisjoint(_CALLS) and case.prompt.strip()
+        return case.model_copy(update={"should_not_call_tools": True}) if case.lacks and says_no_call else case
 
 
 def detect(source: Source) -> bool:

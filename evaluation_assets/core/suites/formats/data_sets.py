@@ -84,16 +84,23 @@ def read(source: Source) -> Draft:
         name = next(filter(None, (recorded_id(_field(item.data, key)) for key in _IDS)), None) or f"case-{number}"
         asked, answers, calls = _question(item.data), _answers(item.data), _expected(item.data)
         category = _field(item.data, *_CATEGORIES)
+        needs_no_call = not answers and not calls and _says_no_call(item.data)
         case = Case(
             id=str(name),
             message=asked if isinstance(asked, str) else None,
             messages=tuple(asked) if isinstance(asked, list) else (),
             category=category if isinstance(category, str) else None,
             expected_calls=calls or (),
+            should_not_call_tools=needs_no_call,
             **_checked(answers),
         )
-        draft.add(source, item.line, case, _lacks(item.data, answers, calls))
+        draft.add(source, item.line, case, None if needs_no_call else _lacks(item.data, answers, calls))
     return draft
+
+
+def _says_no_call(row: JsonObject) -> bool:
+    """Whether a row has an empty list of expected tools. Beside an answer, exports write one for an unknown list."""
+    return any(value == [] for key, value in row.items() if _plain(key) in _CALLS)
 
 
 def _lacks(row: JsonObject, answers: list[str], calls: tuple[ExpectedCall, ...] | None) -> str | None:

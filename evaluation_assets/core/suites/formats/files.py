@@ -1,7 +1,8 @@
 """Parse suite files into JSON values with line numbers: JSON, JSON Lines, YAML and CSV, strictly.
 
 A key that stands twice in an object is an error, since one of its values would be lost. YAML gives the types of JSON
-only: dates and times stay text, and only `true` and `false` are booleans.
+only: dates and times stay text, and only `true` and `false` are booleans. Integers of more than 64 bits become texts,
+as the readers of runs make them.
 """
 
 import csv
@@ -17,6 +18,7 @@ from evaluation_assets.core.suites.formats.base import Item, Source
 from evaluation_assets.core.suites.suite import InvalidSuite
 from evaluation_assets.core.system.regular_files import is_local, why_not_regular
 from evaluation_assets.core.text.csv_rows import csv_rows
+from evaluation_assets.core.text.exact_json import integer
 from evaluation_assets.core.text.json_faults import json_fault
 from evaluation_assets.core.text.unique_keys import UniqueKeyLoader
 from evaluation_assets.core.text.well_formed import well_formed_json
@@ -76,7 +78,7 @@ def _is_json(line: str) -> bool:
 
 def _parsed(source: Source, text: str, first_line: int) -> Any:
     try:
-        return json.loads(text, object_pairs_hook=_without_repeats, parse_constant=_no_number)
+        return json.loads(text, object_pairs_hook=_without_repeats, parse_constant=_no_number, parse_int=integer)
     except json.JSONDecodeError as problem:
         line = first_line + problem.lineno - 1
         raise source.broken(line, f"not JSON: {json_fault(problem)} in column {problem.colno}") from None
@@ -122,7 +124,11 @@ class _Loader(UniqueKeyLoader):
                 raise yaml.constructor.ConstructorError(None, None, said, each.start_mark)
         return super().construct_mapping(node, deep)
 
+    def exact_integer(self, node: yaml.ScalarNode) -> int | str:
+        return integer(str(self.construct_yaml_int(node)))
 
+
+_Loader.add_constructor("tag:yaml.org,2002:int", _Loader.exact_integer)
 _Loader.yaml_implicit_resolvers = {
     first: [
         (tag, pattern)

@@ -46,7 +46,7 @@ def at_list_price_of_requests(run: Trajectory) -> Trajectory:
     if used is None or used.cost_usd is not None or not are_all(used, [request.usage for request in requests]):
         return run
     costs = [list_price_of(request.model).cost(request.usage) for request in requests]
-    if None in costs:
+    if not costs or None in costs:
         return run
     return replace(run, usage=replace(used, cost_usd=sum_of(costs), is_list_price=True))
 

@@ -12,6 +12,7 @@ from upath import UPath
 from evaluation_assets.core.gating.paired_tests import compare_outcomes
 from evaluation_assets.core.report.agents.agent_comparison import (
     AgentComparison,
+    as_markdown,
     compare_agents,
     write_agent_comparison,
 )
@@ -101,6 +102,14 @@ def test_intervals_rest_on_cases_and_trials_are_averaged_first() -> None:
     (pair,) = found.pairs
     expected = scipy.stats.ttest_rel([0, 1, 1], [1, 0.5, 0]).pvalue
     assert pair.method == "paired t-test" and pair.p == pytest.approx(expected)
+
+
+def test_agents_of_different_trials_are_compared_by_the_mean_of_their_calls(tmp_path: Path) -> None:
+    tries = [attempt("c0", True, trial) for trial in range(4)]
+    found = compared(["c0"], a=tries, b=once([True]))
+    assert as_markdown(found).count("| 2.00 s | 3.00 |") == 2
+    write_agent_comparison(UPath(tmp_path), found)
+    assert (tmp_path / "agents.html").read_text().count('<td class="n">3.00</td>') == 2
 
 
 def test_cases_on_which_agents_differ_come_first() -> None:

@@ -13,11 +13,14 @@ import yaml
 from upath import UPath
 
 from evaluation_assets.core.intake.copying.suites import take_in_agent
+from evaluation_assets.core.report.agent_use import AgentUse
 from evaluation_assets.core.report.agents.agent_report import agent_report
 from evaluation_assets.core.suites.agents.own_agent import MOST_OUTPUT
 from evaluation_assets.core.suites.agents.settings import AgentSettings, InvalidAgent, load_agent
+from evaluation_assets.core.suites.call_schemas import defects
+from evaluation_assets.core.suites.calls import run_of
 from evaluation_assets.core.system.installation import Installation
-from evaluation_assets.core.traces.trajectories.model import Trajectory
+from evaluation_assets.core.traces.trajectories.model import Tool, Trajectory, Usage
 from evaluation_assets_tests.conftest import KEY
 from evaluation_assets_tests.core.suites.agents.running import SUM, Running, suite
 
@@ -104,6 +107,14 @@ def test_tokens_that_cannot_be_stored_fail_the_attempt_alone(tmp_path: Path, run
     assert "usage.input_tokens" in str(found.extra)
 
 
+@pytest.mark.parametrize("body", ["raise LookupError('no model')", "return '1024'"])
+def test_a_run_of_unknown_cost_has_no_list_price(tmp_path: Path, running: Running, body: str) -> None:
+    found = ran(running, function(tmp_path, f"def run(task):\n    {body}"))
+    used = found.usage or Usage()
+    assert (used.cost_usd, used.is_list_price) == (None, False)
+    assert not AgentUse().with_run(0, used).is_list_price
+
+
 @pytest.mark.parametrize("kind", [function, command])
 def test_an_agent_returns_a_trajectory(tmp_path: Path, running: Running, kind: Any) -> None:
     main = "\nif __name__ == '__main__':\n    import json, sys\n    print(json.dumps(run(json.load(sys.stdin))))\n"
@@ -119,9 +130,77 @@ def test_an_agent_returns_a_trajectory(tmp_path: Path, running: Running, kind: A
     assert [(tool.name, tool.calls) for tool in report.tools] == [("power", 1)]
 
 
+CHAT = """[
+    {"role": "assistant", "tool_calls": [{"id": "1", "function": {"name": "power", "arguments": '{"base": 2}'}}]},
+    {"role": "tool", "tool_call_id": "1", "content": "1024"},
+    {"role": "assistant", "content": "1024"},
+]"""
+ANTHROPIC = """[
+    {"role": "assistant", "content": [
+        {"type": "text", "text": "I calculate."},
+        {"type": "tool_use", "id": "1", "name": "power", "input": {"base": 2}}]},
+    {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "1", "content": "1024"}]},
+    {"role": "assistant", "content": [{"type": "text", "text": "1024"}]},
+]"""
+RESPONSES = """[
+    {"type": "function_call", "call_id": "1", "name": "power", "arguments": '{"base": 2}'},
+    {"type": "function_call_output", "call_id": "1", "output": "1024"},
+    {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "1024"}]},
+]"""
+
+
+@pytest.mark.parametrize("messages", [CHAT, ANTHROPIC, RESPONSES])
+@pytest.mark.parametrize("given", ["", "task['messages'] + "])
+def test_messages_of_any_of_these_protocols_are_read(
+    tmp_path: Path, running: Running, messages: str, given: str
+) -> None:
+    found = ran(running, function(tmp_path, f"def run(task): return {{'messages': {given}{messages}}}"))
+    (step,) = found.calls
+    assert step.call is not None and step.result is not None
+    assert (step.call.name, found.arguments(step.call)) == ("power", {"base": 2})
+    assert found.piece(step.result.content) == "1024"
+    assert (found.final_answer, [agent.name for agent in found.agents]) == ("1024", ["own"])
+    assert found.turns[0].user_message == SUM["message"] and len(found.turns) == 1
+
+
+@pytest.mark.parametrize(("written", "read"), [('{"base": 2', None), ("2 ** 10", {"arguments": "2 ** 10"})])
+def test_arguments_that_are_a_cut_object_are_told_as_such(
+    tmp_path: Path, running: Running, written: str, read: dict[str, str] | None
+) -> None:
+    messages = CHAT.replace('{"base": 2}', written)
+    (call,) = run_of(ran(running, function(tmp_path, f"def run(task): return {{'messages': {messages}}}"))).calls
+    assert call.arguments == read
+    tool = Tool(name="power", description="", parameters={"base": "integer"})
+    told = [defect.detail for defect in defects(call, [tool])]
+    assert ("the arguments are not a JSON object" in told) is (read is None)
+
+
+@pytest.mark.parametrize("answer", ["'1024'", "None"])
+def test_messages_without_a_role_fail_the_attempt(tmp_path: Path, running: Running, answer: str) -> None:
+    messages = "[{'role': 'assistant', 'content': 'x'}, {'tool': 'power', 'arguments': {}}]"
+    found = ran(running, function(tmp_path, f"def run(task): return {{'answer': {answer}, 'messages': {messages}}}"))
+    assert found.extra["ended"] == "failed" and found.extra["error"].startswith("messages[1] has no role")
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity"])
+def test_a_number_that_is_none_is_missing_in_the_output_of_a_command(
+    tmp_path: Path, running: Running, number: str
+) -> None:
+    output = f'{{"answer": "1024", "usage": {{"input_tokens": 3, "output_tokens": 1, "cost_usd": {number}}}}}'
+    found = ran(running, command(tmp_path, f"print({output!r})"))
+    assert (found.extra["ended"], found.final_answer) == ("answered", "1024")
+    assert found.usage is not None and (found.usage.input_tokens, found.usage.cost_usd) == (3, None)
+
+
 @pytest.mark.parametrize(
     ("body", "error"),
     [
+        ("return {'answer': 4}", "the agent returned dict: answer: must be text. Return"),
+        ("return None", "the agent returned NoneType: must be fields with values. Return"),
+        (
+            "return {'answer': 'x', 'usage': {'prompt_tokens': 1}}",
+            "the agent returned dict: usage.prompt_tokens: unknown field",
+        ),
         ("raise LookupError('no model')", "LookupError: no model"),
         ("return 42", "the agent returned int"),
         ("return {'reply': 'x'}", "the agent returned dict: reply"),
@@ -146,11 +225,18 @@ def test_a_function_that_fails_is_a_failed_attempt(
     assert found.extra["error"].startswith(error)
 
 
+NO_JSON = "the command wrote no JSON to its standard output"
+
+
 @pytest.mark.parametrize(
     ("source", "error"),
     [
         ("import sys; sys.exit('no licence')", "the command ended with exit status 1: no licence"),
-        ("print('Done!')", "the command wrote no JSON to its standard output"),
+        (
+            "print('Done!')",
+            f"{NO_JSON}: Expecting value: line 1 column 1 (char 0). It wrote: Done!",
+        ),
+        ("", f"{NO_JSON}: Expecting value: line 1 column 1 (char 0). It wrote: nothing"),
         (f"print('x' * {MOST_OUTPUT + 1})", "the command wrote more than"),
     ],
 )

@@ -274,6 +274,14 @@ def test_a_report_counts_answers_by_their_own_denominator() -> None:
     assert [task.compared for task in report.tasks] == ["exact", "not_found", None]
 
 
+def test_means_of_a_report_leave_out_attempts_that_the_infrastructure_failed() -> None:
+    made = attempt("one", "1")
+    broken = replace(attempt("two", None, ended="failed"), duration_s=100.0, flags=("failed",))
+    report = agent_report(SUITE, [made, broken])
+    assert (report.attempts, report.failed, report.mean_duration_s, report.mean_calls) == (2, 1, 2.0, len(made.calls))
+    assert f"{len(made.calls)}.00 per counted attempt" in as_markdown(report)
+
+
 def test_a_right_not_found_is_counted_as_not_found_too() -> None:
     suite = Suite.model_validate({"name": "s", "cases": [{"id": "one", "message": "1?", "answer": "NOT_FOUND"}]})
     report = agent_report(suite, [attempt("one", "NOT_FOUND")])

@@ -111,6 +111,15 @@ def test_a_case_that_expects_nothing_is_listed(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize(("listed", "asked"), [("expected_tool_calls", "user_message"), ("expected_tools", "query")])
+def test_an_empty_list_of_calls_and_nothing_else_says_that_none_is_needed(
+    tmp_path: Path, listed: str, asked: str
+) -> None:
+    found = loaded(tmp_path, [*CALLS, {"id": "C5", asked: "Hello?", listed: []}])
+    case = found.suite.cases[-1]
+    assert (found.incomplete, case.id, case.should_not_call_tools) == ((), "C5", True)
+
+
 @pytest.mark.parametrize(("without_id", "line"), [(0, 1), (1, 5)])
 def test_a_case_without_an_id_is_named_by_its_line(tmp_path: Path, without_id: int, line: int) -> None:
     cases = [{"id": each, "query": "What is a fjord?", "expected_tools": ["wiki"]} for each in range(3)]

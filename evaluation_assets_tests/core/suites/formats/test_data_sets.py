@@ -216,3 +216,15 @@ def test_spreadsheets_have_empty_rows_and_cells_with_lists(tmp_path: Path) -> No
     assert found.suite.cases[0].keywords == (_RIGHT,) and found.incomplete == ()
     with pytest.raises(InvalidSuite, match="two columns are called 'answer'"):
         _loaded(tmp_path, "question,answer,answer\na,b,c\n", "mine.csv")
+
+
+def test_an_empty_list_of_expected_tools_without_an_answer_says_that_no_call_is_needed(tmp_path: Path) -> None:
+    rows = [
+        {"input": "Forecast?", "expected_tools": ["forecast"]},
+        {"input": "Hello?", "expected_tools": []},
+        {"input": _ASKED, "answer": _RIGHT, "expected_tools": []},
+        {"input": "Bye?", "expected_tools": None},
+    ]
+    found = _loaded(tmp_path, rows)
+    assert [case.should_not_call_tools for case in found.suite.cases] == [False, True, False]
+    assert [task.reason for task in found.incomplete] == ["it has no answer"]

@@ -4,7 +4,7 @@ A record is a request, with or without its response, or a bare list of messages.
 conversation, as do requests that repeat the conversation so far.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -133,7 +133,7 @@ def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any]) -> Trajector
         usages = usages_by_answer(unmapped, logged, _used_in, _messages_in)
         answered = answered_in(logged, lambda data: bool(at(_response_in(data), "content")), _messages_in)
         lacking = confirm_requests(unmapped.stated, [message.text("role") for message in messages], usages, answered)
-        events = tuple(_events([*messages, *answer], usages))
+        events = tuple(events_of([*messages, *answer], usages))
         counted = total(event.usage for event in events if isinstance(event, Said))
         conversation = Conversation(
             events=events,
@@ -155,7 +155,8 @@ def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any]) -> Trajector
         return trajectory
 
 
-def _events(messages: Iterable[Fields], usages: dict[int, Usage]) -> Iterator[Event]:
+def events_of(messages: Iterable[Fields], usages: Mapping[int, Usage]) -> Iterator[Event]:
+    """Convert messages to events. `usages` holds the usage of answers by message index."""
     for index, message in enumerate(messages):
         role = message.text("role")
         message.set_aside("type", "id", "model", "stop_reason", "stop_sequence")

@@ -98,8 +98,8 @@ def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any]) -> Trajector
             asked = _input_of(data)
             usage = usage_of(response.object("usage"))
             usages += [usage] if list_in(response.peek("output")) else []
-            events += _events(_without_echo(given[repeated:]) if repeated else given, None)
-            events += _events(response.parts("output"), usage)
+            events += events_of(_without_echo(given[repeated:]) if repeated else given, None)
+            events += events_of(response.parts("output"), usage)
             context = merged(context, _context(fields, request, response))
             conversation = Conversation(
                 events=tuple(events),
@@ -147,7 +147,7 @@ def _instructions(fields: Fields) -> str | None:
     return prompt_in(fields, "instructions", "system_prompt", text=content_of)
 
 
-def _events(items: Iterable[str | Fields], usage: Usage | None) -> Iterator[Event]:
+def events_of(items: Iterable[str | Fields], usage: Usage | None) -> Iterator[Event]:
     """Convert items to events. Consecutive reasoning, messages and calls form one event."""
     gathered = Gathered(usage)
     for item in items:
