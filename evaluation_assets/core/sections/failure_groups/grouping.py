@@ -16,6 +16,7 @@ from evaluation_assets.core.sections.failure_groups.occurrence import Occurrence
 from evaluation_assets.core.sections.findings.gathering import CASE_ISSUES
 from evaluation_assets.core.sections.findings.kinds import kinds
 from evaluation_assets.core.system.by_key import by_key
+from evaluation_assets.core.text.unspaced import UNSPACED
 from evaluation_assets.core.traces.trajectories.identity import digest
 
 GROUPING_VERSION = "12"
@@ -42,7 +43,12 @@ that are spread like all others would be so concentrated."""
 
 _WORDS = 12
 _WORD = re.compile(r"[^\W\d_]{2}")
-_VARYING = re.compile(r"\{.*(?:\}|…)|\[[^\[\]]*(?:\]|…)|\"(?:[^\"\\]|\\.)*(?:\"|$)|\S*\d\S*|'[^']*'|`[^`]*`", re.DOTALL)
+_WITH_DIGIT = rf"[^\s{UNSPACED}]*\d[^\s{UNSPACED}]*"
+_VARYING = re.compile(
+    rf"\{{.*(?:\}}|…)|\[[^\[\]]*(?:\]|…)|\"(?:[^\"\\]|\\.)*(?:\"|$)|{_WITH_DIGIT}|'[^']*'|`[^`]*`"
+    r"|[“「『«][^“”「」『』«»]*(?:[”」』»]|$)",
+    re.DOTALL,
+)
 """What differs between instances of one message: arguments, quoted values that may be cut off, numbers, IDs, paths
 with digits."""
 

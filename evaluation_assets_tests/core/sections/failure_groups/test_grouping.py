@@ -197,6 +197,21 @@ def test_what_varies_is_no_part_of_a_pattern() -> None:
     assert len(pattern_of("word " * 50).split()) == 12
 
 
+@pytest.mark.parametrize(
+    ("evidence", "pattern"),
+    [
+        ("错误：订单12345未找到", "错误：订单#未找到"),
+        ("エラー：注文A12が見つかりません", "エラー：注文#が見つかりません"),
+        ("오류: 주문 123번을 찾을 수 없음", "오류: 주문 #번을 찾을 수 없음"),
+        ("خطأ: الطلب 12 غير موجود", "خطأ: الطلب # غير موجود"),
+        ("Kein Kunde «Ada», kein “Ein Tisch”", "kein kunde #, kein #"),
+        ("用户「张三」不存在", "用户#不存在"),
+    ],
+)
+def test_what_varies_is_told_apart_in_any_script(evidence: str, pattern: str) -> None:
+    assert pattern_of(evidence) == pattern
+
+
 def test_the_pattern_of_a_message_has_no_part_of_a_value_that_was_cut_off() -> None:
     long, short = 'expected "41", got "the answer to it is 42, since…', 'expected "a \\"b\\" c", got "d"'
     assert pattern_of(long) == pattern_of(short) == "expected #, got #"
