@@ -106,7 +106,7 @@ def separated(runs: list[Trajectory], random: Random) -> str:
             noticed += bool(rows)
             found += [(_occurrence(row, run.id), operator.kind or operator.name) for row in rows]
             break
-    groups = grouped([each for each, _ in found], calls)
+    groups = grouped([each for each, _ in found], {"d": calls})
     of = {id(each): key.id for key, members in groups.items() for each in members}
     truth, said = [kind for _, kind in found], [of[id(each)] for each, _ in found]
     return (
@@ -136,7 +136,7 @@ def agreement(runs: list[Trajectory], categories: Callable[[Trajectory], list[st
     """The agreement of groups and categories of people; runs without a finding are a group."""
     own = {run.id: _findings(run) for run in runs}
     calls = Counter(step.call.name for run in runs for step in run.calls if step.call)
-    groups = grouped([each for found in own.values() for each in found], calls)
+    groups = grouped([each for found in own.values() for each in found], {"d": calls})
     of = {id(each): key.id for key, members in groups.items() for each in members}
     pairs = [
         (category, group)
@@ -199,19 +199,20 @@ class Suite:
         self._nights: list[AllRuns] = []
         self._planted: set[Occurrence] = set()
         for night in range(NIGHTS):
-            drop, tasks, found = f"s/{night:02}", {}, AllRuns()
+            drop, tasks, calls, found = f"s/{night:02}", {}, Counter[str](), AllRuns()
             is_last = night == NIGHTS - 1
             changed = set(random.sample(range(RUNS_A_NIGHT), RUNS_A_NIGHT // 50)) if copies and is_last else set()
             for number in range(RUNS_A_NIGHT):
                 source = copies if copies and number in changed else recorded.own
                 drawn, run = random.choice(list(source)), f"run {number}"
                 tasks[run] = recorded.runs[drawn].task_id
-                found.calls.update(step.call.name for step in recorded.runs[drawn].calls if step.call)
+                calls.update(step.call.name for step in recorded.runs[drawn].calls if step.call)
                 found.occurrences += [replace(each, drop=drop, trajectory_id=run) for each in source[drawn]]
                 if number in changed:
                     added = recorded.added(drawn, source[drawn])
                     self._planted |= {replace(each, drop=drop, trajectory_id=run) for each in added}
             found.drops.append(EvaluatedRuns(drop=drop, suite="s", agent="a", version="a 1", tasks=tasks))
+            found.calls[drop] = calls
             self._nights.append(found)
 
     def _until(self, night: int) -> AllRuns:
@@ -262,10 +263,11 @@ def size(count: int) -> str:
         drop = f"s/{start}"
         tasks = {f"run {start + each}": f"task {each % 100}" for each in range(min(1000, count - start))}
         everything.drops.append(EvaluatedRuns(drop=drop, suite="s", agent="a", version="a 1", tasks=tasks))
+        calls = everything.calls.setdefault(drop, Counter())
         for run, task in tasks.items():
             for _ in range(2):
                 tool = random.choice(("search", "pay", "open"))
-                everything.calls[tool] += 5
+                calls[tool] += 5
                 everything.occurrences.append(
                     Occurrence(
                         drop=drop,

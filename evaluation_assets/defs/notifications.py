@@ -6,6 +6,7 @@ from collections.abc import Collection
 
 import dagster as dg
 
+from evaluation_assets.core.intake.facts import GroupsFacts
 from evaluation_assets.core.pipeline.checks.names import REGRESSION_GATE
 from evaluation_assets.core.report.sinks.http import Patience
 from evaluation_assets.core.report.sinks.notifications import FailedCheck, WrittenReport, groups_message, message
@@ -50,10 +51,10 @@ def failure_sensor(settings: NotificationSettings, jobs: Collection[str] | None 
 
 
 def failure_group_sensor(settings: NotificationSettings) -> dg.SensorDefinition:
-    """Tells once of each failure group that is new or has grown.
+    """Tells once of each failure group that is new or has grown in an agent's drops of a suite.
 
-    A reopened group fails its run, of which `notify_failures` tells. The cursor has the groups that were told of, while
-    they are new or grown.
+    A reopened group fails its run, of which `notify_failures` tells. The cursor has what was told of groups, while they
+    are new or grown.
     """
 
     @dg.sensor(
@@ -66,12 +67,15 @@ def failure_group_sensor(settings: NotificationSettings) -> dg.SensorDefinition:
         url = os.environ.get(settings.url_env)
         if not url:
             return dg.SkipReason(f"{settings.url_env} is not set; no notifications are sent")
-        changed = [row for row in home.home.whole_table("failure_groups").rows() if row.get("changed_in")]
-        told = json.loads(context.cursor or "[]")
-        untold = [row for row in changed if [row["group_id"], row["state"]] not in told]
+        table = home.home.whole_table("failure_groups")
+        changed = {row["group_id"]: row for row in table.rows() if row.get("changed_in")}
+        told = [each for each in json.loads(context.cursor or "[]") if each[0] in changed]
+        series = {drop: [suite, agent] for drop, suite, agent, *_ in GroupsFacts.of(table).drops} if changed else {}
+        now = [[group, row["state"], *series[row["changed_in"]]] for group, row in changed.items()]
+        untold = [each for each in now if each not in told]
         if untold:
-            post(url, groups_message(untold), PATIENCE)
-        context.update_cursor(json.dumps([[row["group_id"], row["state"]] for row in changed]))
+            post(url, groups_message([changed[group] for group, *_ in untold]), PATIENCE)
+        context.update_cursor(json.dumps([*told, *untold]))
         return dg.SkipReason(f"told of {counted(len(untold), 'failure group')}")
 
     return notify_failure_groups

@@ -5,6 +5,8 @@ import re
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import yaml
 
@@ -69,6 +71,34 @@ def test_a_failure_appears_is_resolved_and_reopened(tmp_path: Path) -> None:
     known = command("groups", "acknowledge", worst["group_id"], home=home)
     assert known.returncode == 0
     assert yaml.safe_load((home / "groups.yaml").read_text())[worst["group_id"]]["state"] == "acknowledged"
+
+
+def test_groups_of_an_earlier_version_keep_their_ids_and_states(tmp_path: Path) -> None:
+    """Runs in which two tools failed: their groups had exchanged their IDs whenever they were made."""
+    home = tmp_path / "home"
+    lines = (json.dumps(order(number, fails=number < 10) | {"success": None}) for number in range(20))
+    (tmp_path / "a.jsonl").write_text("\n".join(lines).replace('{\\"price', '{\\"error\\": \\"no shop\\", \\"price'))
+    assert command("evaluate", tmp_path / "a.jsonl", "--quiet", home=home).returncode == 0
+
+    def groups() -> dict[str, tuple[str, str]]:
+        listed = command("groups", "list", "--format", "json", home=home)
+        return {row["group_id"]: (row["name"], row["state"]) for row in json.loads(listed.stdout)}
+
+    made = groups()
+    assert len(made) > 1
+    for name in ("failure_groups", "grouped_findings"):
+        file = home / "lake" / f"{name}.parquet"
+        table = pq.read_table(file)
+        table = table.set_column(0, "group_id", pa.array([group[::-1] for group in table["group_id"].to_pylist()]))
+        pq.write_table(table.replace_schema_metadata({}), file)
+    kept = {
+        group[::-1]: (name, "acknowledged" if name.endswith("pay") else state) for group, (name, state) in made.items()
+    }
+    states = (f"'{group}': {{state: acknowledged}}\n" for group, (_, state) in kept.items() if state == "acknowledged")
+    (home / "groups.yaml").write_text("".join(states))
+    assert groups() == kept
+    (home / "lake" / "findings" / "a.parquet").touch()
+    assert groups() == kept
 
 
 @pytest.mark.slow

@@ -148,6 +148,24 @@ def test_runs_that_failed_alike_come_first(home: Path) -> None:
     assert {run["trajectory_id"] for run in found(home, "inhabitants", "--like", "task-2")} == {"task-1", "task-4"}
 
 
+@pytest.mark.parametrize(
+    ("tasks", "shared"),
+    [
+        (["我想取消明天去上海的航班", "请帮我取消后天去上海的航班吧", "天气怎么样", "推荐一本小说"], "上海"),
+        (["ยกเลิกเที่ยวบินพรุ่งนี้", "ขอยกเลิกเที่ยวบินด้วย", "อากาศดี", "แนะนำหนังสือ"], "บิ"),
+        (["पैसे वापस चाहिए", "कल तक पैसे वापस", "मौसम कैसा है", "किताब बताओ"], "पैसे"),
+        (["إلغاء الرِّحلة غدا", "أريد إلغاء الرِّحلة", "كيف الطقس", "كتاب جيد"], "الرِّحلة"),
+    ],
+)
+def test_runs_are_alike_in_any_script(tmp_path: Path, tasks: list[str], shared: str) -> None:
+    told = (record(f"t{number}", "<answer>ok</answer>", task_description=task) for number, task in enumerate(tasks))
+    (tmp_path / "d.jsonl").write_bytes(b"".join(told))
+    assert command("evaluate", tmp_path / "d.jsonl", "--quiet", home=tmp_path / "home").returncode == 0
+    first, second, *_ = found(tmp_path / "home", "--like", "t0")
+    assert first["trajectory_id"] == "t1" and shared in first["shared"]
+    assert first["likeness"] > 2 * second["likeness"]
+
+
 def test_a_shared_word_of_any_length_is_named_by_its_beginning(tmp_path: Path) -> None:
     encoded = "QUJD" * 2_000
     told = [record(f"e{n}", "<answer>no</answer>", task_description=f"Decode {encoded}") for n in range(2)]

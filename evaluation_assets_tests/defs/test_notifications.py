@@ -141,6 +141,18 @@ def group_failures(installation: Workspace) -> dg.ExecuteInProcessResult:
     return job.execute_in_process(instance=installation.instance, asset_selection=keys, raise_on_error=False)
 
 
+def test_a_failure_group_is_told_of_each_suite_once(installation: Workspace, receiver: list[dict[str, Any]]) -> None:
+    drops = {"s/1": 0, "t/1": 0, "s/2": TASKS, "t/2": TASKS, "t/3": 0}
+    cursor, told = "[]", []
+    for drop, bad in drops.items():
+        installation.drop(drop, runs(2 * TASKS - bad, bad=bad))
+        assert installation.run(drop).success and group_failures(installation).success
+        cursor = look(installation, cursor) or ""
+        told.append([group["changed_in"] for message in receiver for group in message["groups"]])
+        receiver.clear()
+    assert [set(each) for each in told] == [set(), set(), {"s/2"}, {"t/2"}, set()]
+
+
 def look(installation: Workspace, cursor: str | None) -> str | None:
     """A tick of the sensor of failure groups; its cursor after it."""
     sensor = installation.definitions.resolve_sensor_def("notify_failure_groups")

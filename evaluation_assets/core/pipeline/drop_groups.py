@@ -86,7 +86,7 @@ def drop_groups(
     keys: list[GroupKey] = []
     unexplained: dict[str, GroupKey] = {}
     affected: dict[GroupKey, set[str]] = defaultdict(set)
-    for own in assigned(of_runs, earlier.affected.keys(), calls_of(home, drop)):
+    for own in assigned(of_runs, earlier.affected.keys(), {drop: calls_of(home, drop)}):
         keys += (key for _, key in own)
         for each, key in own:
             affected[key].add(each.trajectory_id)

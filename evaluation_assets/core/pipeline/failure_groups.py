@@ -25,8 +25,8 @@ from evaluation_assets.core.sections.failure_groups.grouping import (
     grouped,
     names_of,
 )
-from evaluation_assets.core.sections.failure_groups.identity import ids_of
-from evaluation_assets.core.sections.failure_groups.occurrence import Member, Occurrence
+from evaluation_assets.core.sections.failure_groups.identity import FormerGroups, ids_of
+from evaluation_assets.core.sections.failure_groups.occurrence import Occurrence, instance_of
 from evaluation_assets.core.sections.failure_groups.states import KeptState, State, read_states, shown_name, state_of
 from evaluation_assets.core.sections.failure_groups.trends import DropCount, change_in
 from evaluation_assets.core.sections.findings.summary import SEVERITIES
@@ -80,19 +80,21 @@ class EvaluatedRuns:
 class AllRuns:
     """What groups are made of. `drops` are in the order in which their runs were made.
 
-    `before` has the IDs of the groups that findings were in, `named` those that groups.yaml has.
+    `calls` are those of each drop by tool. `before` has the IDs of the groups that findings were in, `former` what
+    these had in common, and `named` the IDs in groups.yaml.
     """
 
     drops: list[EvaluatedRuns] = field(default_factory=list)
     occurrences: list[Occurrence] = field(default_factory=list)
-    calls: Counter[str] = field(default_factory=Counter)
-    before: Mapping[Member, str] = field(default_factory=dict)
+    calls: dict[str, Counter[str]] = field(default_factory=dict)
+    before: FormerGroups = field(default_factory=FormerGroups)
+    former: Collection[GroupKey] = ()
     named: Collection[str] = ()
 
     @cached_property
     def groups(self) -> dict[GroupKey, list[Occurrence]]:
         """The groups of all that was read."""
-        return grouped(self.occurrences, self.calls)
+        return grouped(self.occurrences, self.calls, self.former)
 
     @cached_property
     def ids(self) -> dict[GroupKey, str]:
@@ -135,8 +137,9 @@ def read_runs(home: Installation, damaged: Callable[[str], object]) -> AllRuns:
     Raises:
         InvalidConfiguration: `groups.yaml` is not valid.
     """
-    tables = without_damaged([GROUPED_FINDINGS.name], lambda name: former_groups(home.whole_table(name)), damaged)
-    all_runs = AllRuns(before=next(tables, {}), named=read_states(home.groups_file).keys())
+    all_runs = AllRuns(named=read_states(home.groups_file).keys())
+    for before, former in without_damaged([GROUPED_FINDINGS.name], lambda _: former_groups(home), damaged):
+        all_runs.before, all_runs.former = before, former
 
     def read(drop: str) -> tuple[Place, tuple[EvaluatedRuns, list[Occurrence], Counter[str]]]:
         return place_in_time(home, drop), read_drop(home, drop)
@@ -145,16 +148,20 @@ def read_runs(home: Installation, damaged: Callable[[str], object]) -> AllRuns:
     for _, (runs, findings, calls) in sorted(everything, key=itemgetter(0)):
         all_runs.drops.append(runs)
         all_runs.occurrences += findings
-        all_runs.calls.update(calls)
+        all_runs.calls[runs.drop] = calls
     return all_runs
 
 
-def former_groups(members: Stored) -> dict[Member, str]:
-    """The IDs of the groups that findings were in, by the table of them; none without it."""
-    if not members.exists:
-        return {}
-    columns = ["group_id", "drop", "trajectory_id", "kind"]
-    return {(row["drop"], row["trajectory_id"], row["kind"]): row["group_id"] for row in members.rows(columns)}
+def former_groups(home: Installation) -> tuple[FormerGroups, Collection[GroupKey]]:
+    """The groups that findings were in, and what they had in common; none without their tables."""
+    before = FormerGroups()
+    members, groups = (home.whole_table(table.name) for table in (GROUPED_FINDINGS, FAILURE_GROUPS))
+    if not (members.exists and groups.exists):
+        return before, ()
+    for row in members.rows(["group_id", "drop", "trajectory_id", "kind", "clip_index", "evidence"]):
+        member = (row["drop"], row["trajectory_id"], row["kind"])
+        before.add(member, instance_of(member, row["clip_index"], row["evidence"]), row["group_id"])
+    return before, {GroupKey(row["kind"], row["tool"], row["words"]) for row in groups.rows(["kind", "tool", "words"])}
 
 
 def read_drop(home: Installation, drop: str) -> tuple[EvaluatedRuns, list[Occurrence], Counter[str]]:
@@ -284,10 +291,10 @@ def _row(key: GroupKey, name: str, members: Sequence[Occurrence], all_runs: AllR
         affected[each.drop].add(each.trajectory_id)
     trend = [drop.count(len(affected.get(drop.drop, ()))) for drop in drops]
     seen = [each for each in trend if each.n_affected]
-    by_task: dict[str, list[bool]] = defaultdict(list)
+    by_task: dict[tuple[str | None, str], list[bool]] = defaultdict(list)
     for drop in drops:
         for run, task in drop.tasks.items():
-            by_task[task].append(run in affected.get(drop.drop, ()))
+            by_task[drop.suite, task].append(run in affected.get(drop.drop, ()))
     low, high = rate_interval(by_task.values())
     compared = comparable_trend(all_runs.compared, affected)
     change, changed_in = change_in(compared, len(all_runs.groups)) or (None, None)
@@ -304,7 +311,7 @@ def _row(key: GroupKey, name: str, members: Sequence[Occurrence], all_runs: AllR
         "changed_in": changed_in if state == change else None,
         "n_findings": len(members),
         "n_runs": n_runs,
-        "n_tasks": len({each.task_id for each in members}),
+        "n_tasks": sum(map(any, by_task.values())),
         "share": n_runs / n_all,
         "ci_low": low,
         "ci_high": high,

@@ -17,6 +17,7 @@ from evaluation_assets.core.suites.calls import Call, same_tool
 from evaluation_assets.core.suites.suite import Case, ExpectedCall, ReferenceAnswer, Suite, ToolDefinition
 from evaluation_assets.core.system.by_key import by_key
 from evaluation_assets.core.text.counted import counted
+from evaluation_assets.core.text.unspaced import UNSPACED
 
 WeaknessKind = Literal[
     "few_cases",
@@ -42,6 +43,21 @@ FEW = 20
 
 _SHORTEST_ANSWER = 3
 """Characters of an answer that is searched for in the task: shorter ones occur by chance."""
+
+_SHORT_WORD = re.compile(rf"[{UNSPACED}]{{2,}}")
+"""Two characters are a word in scripts without spaces."""
+
+_MOMENT = re.compile(
+    r"\d{1,4}([-/.])\d{1,2}\1\d{1,4}|\d{4}年\d{1,2}月\d{1,2}日"
+    r"|(?:\d{1,2}(?:st|nd|rd|th|\.)? (?:of )?)?(?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)[a-z]*\.?"
+    r"(?: \d{1,2}(?:st|nd|rd|th)?)?(?:,? \d{4})?(?<=\d)"
+    r"|\d{1,2}(?::\d{2}){1,2}(?: ?[ap]\.?m\.?)?|\d{1,2} ?[ap]\.?m\.?",
+    re.IGNORECASE,
+)
+"""A date or a time of day, which may be written in other ways."""
+
+_FORM = re.compile(r"\bform|\biso\b|\byyyy|\b[dm]{2}\b|\bh{1,2}:?mm|\b(?:12|24)[- ]?h|格式|形式|형식", re.IGNORECASE)
+"""How a task says in which form to answer."""
 
 _SPACE = re.compile(r"\s+")
 _MANY_DIGITS = re.compile(r"[+-]?\d*\.\d{3,}")
@@ -79,9 +95,10 @@ def _of_cases(suite: Suite) -> Iterator[Weakness]:
     for case in suite.cases:
         if case.answer is not None:
             answer = case.answer.value.strip()
-            if len(answer) >= _SHORTEST_ANSWER and not is_not_found(answer) and _has_word(case.prompt, answer):
+            is_word = len(answer) >= _SHORTEST_ANSWER or _SHORT_WORD.fullmatch(answer)
+            if is_word and not is_not_found(answer) and _has_word(case.prompt, answer):
                 yield Weakness("answer_in_task", (case.id,), f"the task contains its answer, {answer!r}")
-            if (lack := _lack_of_form(case.answer)) is not None:
+            if (lack := _lack_of_form(case.answer, case.prompt)) is not None:
                 yield Weakness("answer_form", (case.id,), lack)
         elif case.keywords and not keyword_score(case.keywords, case.prompt)[1]:
             words = ", ".join(case.keywords)
@@ -97,17 +114,20 @@ def _of_keywords(suite: Suite) -> Iterator[Weakness]:
         yield Weakness("soft_keywords", soft, f"missing keywords fail no run: {weighed}; a wrong `answer` does")
 
 
-def _lack_of_form(answer: ReferenceAnswer) -> str | None:
+def _lack_of_form(answer: ReferenceAnswer, task: str) -> str | None:
     """Why right answers may be written otherwise."""
     if len(answer.value) > LONGEST_ALIKE:
         return f"its answer of {len(answer.value)} characters has to be given in these words; keywords do not"
     if answer.tolerance is None and _MANY_DIGITS.fullmatch(answer.value.strip()):
         return f"its answer {answer.value.strip()} has to be given with all digits; give a tolerance"
+    if _MOMENT.fullmatch(answer.value.strip()) and not (_FORM.search(task) or _MOMENT.search(task)):
+        return f"its answer {answer.value.strip()} may be written in other ways; name the form in the task"
     return None
 
 
 def _has_word(text: str, word: str) -> bool:
-    return re.search(rf"(?<!\w){re.escape(_plain(word))}(?!\w)", _plain(text)) is not None
+    letter = rf"[^\W{UNSPACED}]"
+    return re.search(rf"(?<!{letter}){re.escape(_plain(word))}(?!{letter})", _plain(text)) is not None
 
 
 def _plain(text: str) -> str:

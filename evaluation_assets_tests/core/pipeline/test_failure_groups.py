@@ -20,9 +20,12 @@ from evaluation_assets.core.pipeline.failure_groups import (
     member_rows,
     with_drops,
 )
+from evaluation_assets.core.scoring.intervals import rate_interval
 from evaluation_assets.core.sections.failure_groups.grouping import GroupKey
 from evaluation_assets.core.sections.failure_groups.occurrence import Occurrence
 from evaluation_assets.core.sections.failure_groups.states import KeptState
+
+TASKS = [f"task {number}" for number in range(50)]
 
 RATES = {
     "repeated_call": 0.05,
@@ -35,7 +38,7 @@ RATES = {
 
 def night(number: int, runs: int, random: Random, more: Mapping[str, float] | None = None, agent: str = "a") -> AllRuns:
     """A drop of a suite; each kind is found in its share of the runs."""
-    tasks = {f"run {run}": f"task {run % 50}" for run in range(runs)}
+    tasks = {f"run {run}": TASKS[run % len(TASKS)] for run in range(runs)}
     name = f"s/{number:02}"
     drop = EvaluatedRuns(drop=name, suite="s", agent=agent, version=f"{agent} 1", tasks=tasks)
     found = [
@@ -44,7 +47,7 @@ def night(number: int, runs: int, random: Random, more: Mapping[str, float] | No
         for kind, rate in (RATES | dict(more or {})).items()
         if random.random() < rate
     ]
-    return AllRuns([drop], found, Counter({"search": 10 * runs}))
+    return AllRuns([drop], found, {name: Counter({"search": 10 * runs})})
 
 
 def _found(drop: str, run: str, kind: str) -> Occurrence:
@@ -118,16 +121,30 @@ def test_figures_of_a_group() -> None:
     (row,) = [row for row in group_rows(found, {}) if row["kind"] == "repeated_call"]
     affected = {each.run for each in found.occurrences if each.kind == "repeated_call"}
     assert (row["n_runs"], row["share"]) == (len(affected), len(affected) / 200)
-    assert row["ci_low"] < row["share"] < row["ci_high"]
+    by_task = [
+        [(drop.drop, run) in affected for drop in found.drops for run, of in drop.tasks.items() if of == task]
+        for task in TASKS
+    ]
+    assert (row["ci_low"], row["ci_high"]) == rate_interval(by_task) and 0 < row["ci_low"] < row["share"]
+    assert row["n_tasks"] == sum(map(any, by_task)) < len(affected)
     assert row["by_drop"] == [
         {"drop": drop.drop, "n_runs": 100, "n_affected": sum(place == drop.drop for place, _ in affected)}
         for drop in found.drops
     ]
-    assert (row["first_drop"], row["versions"]) == ("s/00", ["a 1"])
+    assert (row["first_drop"], row["last_drop"], row["versions"]) == ("s/00", "s/01", ["a 1"])
     own = [run for drop, run in affected if drop == "s/01"]
     assert row["success_with"] == sum(run != "run 1" for run in own) / len(own)
     members = [each for each in member_rows(found) if each["group_id"] == row["group_id"]]
     assert len(members) == row["n_findings"]
+
+
+def test_tasks_of_other_suites_are_other_tasks() -> None:
+    found = nights(2, 100, 3)
+    found.drops[1].suite = "other"
+    (row,) = [row for row in group_rows(found, {}) if row["kind"] == "repeated_call"]
+    runs = {each.run for each in found.occurrences if each.kind == "repeated_call"}
+    tasks = {(drop, found.drops[drop == "s/01"].tasks[run]) for drop, run in runs}
+    assert row["n_tasks"] == len(tasks) > len({task for _, task in tasks})
 
 
 def test_a_resolved_group_that_is_seen_again_fails_the_check() -> None:

@@ -37,10 +37,25 @@ ASK = {"expected_calls": [{"tool": "look_up", "parameters": {"item": "A3"}}]}
         ),
         ([{"message": "How many?", "answer": "12"}, {"message": "How many?", "answer": "12"}], "repeated_case"),
         ([{"message": "Is it Mount Fuji or K2?", "answer": "Mount  Fuji"}], "answer_in_task"),
+        ([{"message": "中国的首都是不是北京市？", "answer": "北京市"}], "answer_in_task"),
+        ([{"message": "首都是北京还是上海？", "answer": "北京"}], "answer_in_task"),
+        ([{"message": "ソウルは首都？ソウルです。", "answer": "ソウル"}], "answer_in_task"),
         ([{"message": "Compare BERT and GPT.", "keywords": ["bert", "GPT"]}], "keywords_in_task"),
         ([{"message": "How many of A3?", "keywords": ["3"]}], "keywords_in_task"),  # as the score looks for it
         ([{"message": "Why?", "answer": "because " * 11}], "answer_form"),
         ([{"message": "How long is it?", "answer": "-3.1416"}], "answer_form"),
+        *(
+            ([{"message": "When was it?", "answer": answer}], "answer_form")
+            for answer in (
+                "July 20, 1969",
+                "20 July 1969",
+                "1969-07-20",
+                "20.07.1969",
+                "1969年7月20日",
+                "2:05 pm",
+                "14:00",
+            )
+        ),
     ],
 )
 def test_a_weak_case_is_named(cases: list[dict[str, Any]], kind: str) -> None:
@@ -59,6 +74,12 @@ def test_a_weak_case_is_named(cases: list[dict[str, Any]], kind: str) -> None:
         {"message": "How long is it?", "answer": {"value": "3.1416", "tolerance": 0.01}},
         {"message": "What does it cost?", "answer": "19.99"},
         {"message": "Which version?", "answer": "3.1416.2"},
+        {"message": "When was it (YYYY-MM-DD)?", "answer": "1969-07-20"},
+        {"message": "When was it, in ISO format?", "answer": "1969-07-20"},
+        {"message": "When was it? Answer like 12 May 2001.", "answer": "20 July 1969"},
+        {"message": "In which year?", "answer": "1969"},
+        {"message": "In which month?", "answer": "May"},
+        {"message": "这是什么？一个杯", "answer": "杯"},
     ],
 )
 def test_a_case_without_a_weakness_is_not(case: dict[str, Any]) -> None:

@@ -5,9 +5,10 @@ findings with their evidence. Drop by drop, tables are read twice: for the rarit
 """
 
 import heapq
+import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, pairwise
 from math import log
 from typing import Any
 
@@ -23,6 +24,7 @@ from evaluation_assets.core.system.by_key import by_key
 from evaluation_assets.core.system.chunks import chunks
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.excerpts import beginning
+from evaluation_assets.core.text.unspaced import UNSPACED
 
 _SHARED = 6
 """Words named that two runs have in common, the rarest first."""
@@ -33,7 +35,11 @@ _TELLING = 1 - log(0.8)
 _COLUMNS = 1 << 20
 """Columns that words are hashed into; two words hardly ever share one."""
 
-_WORD = r"(?u)\b[^\W\d]\w+\b"
+_MARKS = "\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0dff"
+"""Accents and vowel signs that Python does not take for letters, and the letters of Indic scripts."""
+
+_WORD = re.compile(rf"(?<![^\W{UNSPACED}])(?!\d)[^\W{UNSPACED}](?:[^\W{UNSPACED}]|[{_MARKS}])+|[{UNSPACED}]+")
+_UNSPACED = re.compile(rf"[{UNSPACED}]")
 
 _LONGEST = 20_000
 """Characters of a run that are compared."""
@@ -115,7 +121,7 @@ class _Corpus:
             n_features=_COLUMNS,
             alternate_sign=False,
             norm=None,  # pyright: ignore[reportArgumentType]  (its annotations lack `None`)
-            token_pattern=_WORD,
+            analyzer=_words,  # pyright: ignore[reportArgumentType]  (its annotations lack functions)
         )
 
     def counts(self, runs: Sequence[_Run]) -> Any:
@@ -143,8 +149,7 @@ class _Corpus:
 
     def shared(self, run: _Run, other: _Run, rarity: NDArray[np.float64]) -> tuple[str, ...]:
         """The rarest words that both runs have, none that most runs have."""
-        words = self._hashing.build_analyzer()
-        both = sorted({*words(run.text)} & {*words(other.text)})
+        both = sorted({*_words(run.text)} & {*_words(other.text)})
         if not both:
             return ()
         columns: Any = self._hashing.transform(both)
@@ -170,13 +175,25 @@ def _runs(home: Installation, drop: str) -> Iterator[_Run]:
         yield _Run(
             drop=drop,
             trajectory_id=row["trajectory_id"],
-            text="\n".join([*_words(row, own, calls)])[:_LONGEST],
+            text="\n".join([*_texts(row, own, calls)])[:_LONGEST],
             clip_index=own[0]["clip_index"] if own else None,
             shown=excerpt(own[0]["evidence"] if own else row["task"], 0),
         )
 
 
-def _words(row: Row, findings: Sequence[Row], calls: Collection[tuple[str, str]]) -> Iterator[str]:
+def _words(text: str) -> list[str]:
+    """The words of a text as often as it has them, and pairs of neighbours in scripts without spaces."""
+    found = _WORD.findall(text.lower())
+    if _UNSPACED.search(text) is None:
+        return found
+    return [part for word in found for part in (_pairs(word) if _UNSPACED.match(word) else [word])]
+
+
+def _pairs(word: str) -> list[str]:
+    return ["".join(pair) for pair in pairwise(word)] if len(word) > 1 else [word]
+
+
+def _texts(row: Row, findings: Sequence[Row], calls: Collection[tuple[str, str]]) -> Iterator[str]:
     for finding in findings:
         yield f"{finding['kind']} {finding['evidence']}"
     for tool, status in calls:

@@ -16,9 +16,10 @@ from evaluation_assets.core.sections.failure_groups.occurrence import Occurrence
 from evaluation_assets.core.sections.findings.gathering import CASE_ISSUES
 from evaluation_assets.core.sections.findings.kinds import kinds
 from evaluation_assets.core.system.by_key import by_key
+from evaluation_assets.core.text.unspaced import UNSPACED
 from evaluation_assets.core.traces.trajectories.identity import digest
 
-GROUPING_VERSION = "11"
+GROUPING_VERSION = "12"
 
 UNEXPLAINED = "unexplained_failure"
 """Kind of a run that failed without any finding."""
@@ -42,7 +43,12 @@ that are spread like all others would be so concentrated."""
 
 _WORDS = 12
 _WORD = re.compile(r"[^\W\d_]{2}")
-_VARYING = re.compile(r"\{.*(?:\}|…)|\[[^\[\]]*(?:\]|…)|\"(?:[^\"\\]|\\.)*(?:\"|$)|\S*\d\S*|'[^']*'|`[^`]*`", re.DOTALL)
+_WITH_DIGIT = rf"[^\s{UNSPACED}]*\d[^\s{UNSPACED}]*"
+_VARYING = re.compile(
+    rf"\{{.*(?:\}}|…)|\[[^\[\]]*(?:\]|…)|\"(?:[^\"\\]|\\.)*(?:\"|$)|{_WITH_DIGIT}|'[^']*'|`[^`]*`"
+    r"|[“「『«][^“”「」『』«»]*(?:[”」』»]|$)",
+    re.DOTALL,
+)
 """What differs between instances of one message: arguments, quoted values that may be cut off, numbers, IDs, paths
 with digits."""
 
@@ -102,14 +108,22 @@ def kind_title(kind: str) -> str:
     return "Failed without a finding" if kind == UNEXPLAINED else kinds()[kind].title
 
 
-def grouped(occurrences: Iterable[Occurrence], calls: Mapping[str, int]) -> dict[GroupKey, list[Occurrence]]:
-    """The groups. `calls` counts all calls of the runs by tool: some tools are called more often, and fail as often."""
+Calls = Mapping[str, Mapping[str, int]]
+"""The calls of each drop by tool: some tools are called more often, and fail as often."""
+
+
+def grouped(
+    occurrences: Iterable[Occurrence], calls: Calls, former: Collection[GroupKey] = ()
+) -> dict[GroupKey, list[Occurrence]]:
+    """The groups. Those that were `former` ones stay apart although findings no longer gather in them."""
     by_run = by_key((occurrence.run, occurrence) for occurrence in occurrences)
-    return by_key((key, each) for own in assigned(by_run.values(), (), calls) for each, key in own)
+    runs = [*by_run.values()]
+    gathered = _Gathered.of(runs, (), calls, frozenset(former))
+    return by_key((gathered.key(root), each) for own in runs for each, root in with_roots(own))
 
 
 def assigned(
-    runs: Iterable[Sequence[Occurrence]], known: Collection[GroupKey], calls: Mapping[str, int]
+    runs: Iterable[Sequence[Occurrence]], known: Collection[GroupKey], calls: Calls
 ) -> Iterator[list[tuple[Occurrence, GroupKey]]]:
     """The findings of each run with their groups, among the groups of all drops: the closest of its kind.
 
@@ -139,16 +153,23 @@ class _Gathered:
     tools: Mapping[str, Collection[str]]
     words: Mapping[_Place, Collection[str]]
     tools_of_others: Mapping[str, Collection[str]]
+    former: Collection[GroupKey]
 
     @classmethod
-    def of(cls, runs: Iterable[Sequence[Occurrence]], leave_out: Collection[str], calls: Mapping[str, int]) -> Self:
+    def of(
+        cls,
+        runs: Iterable[Sequence[Occurrence]],
+        leave_out: Collection[str],
+        calls: Calls,
+        former: Collection[GroupKey] = frozenset(),
+    ) -> Self:
         """Count the findings that follow from no other one, but those of kinds to leave out."""
 
         def roots() -> Iterator[list[Occurrence]]:
             for own in runs:
                 yield [each for each, root in with_roots(own) if each is root and each.kind not in leave_out]
 
-        gathered = cls(_failing_tools(roots(), calls), defaultdict(set), {})
+        gathered = cls(_failing_tools(roots(), calls), defaultdict(set), {}, former)
         everyone, said = Counter[_Place](), Counter[tuple[_Place, str]]()
         for own in roots():
             everyone.update({_place(each, gathered.tools) for each in own})
@@ -164,8 +185,21 @@ class _Gathered:
     def key(self, each: Occurrence) -> GroupKey:
         """The group of a finding."""
         if self.has_words(each):
-            return GroupKey(*_place(each, self.tools), _message(each))
-        return GroupKey(*_place(each, self.tools_of_others))
+            own = GroupKey(*_place(each, self.tools), _message(each))
+        else:
+            own = GroupKey(*_place(each, self.tools_of_others))
+        closer = self._closer(each, own) if self.former else ()
+        return next((key for key in closer if key in self.former), own)
+
+    def _closer(self, each: Occurrence, own: GroupKey) -> Iterator[GroupKey]:
+        """The groups that it stays in if they were there before, closer ones than that where findings gather now."""
+        failed, said = _tool(each), _message(each)
+        if own.words is None or own not in self.former:
+            yield GroupKey(each.kind, failed, said)
+            if own.tool == ANY_TOOL:
+                yield GroupKey(each.kind, failed)
+        if own == (each.kind, ANY_TOOL, None) and failed not in self.tools[each.kind]:
+            yield GroupKey(each.kind, ANY_TOOL, said)
 
 
 def _place(each: Occurrence, tools: Mapping[str, Collection[str]]) -> _Place:
@@ -198,29 +232,33 @@ def pattern_of(evidence: str, kind: str | None = None) -> str:
     return " ".join(pattern.split()[:_WORDS])
 
 
-def _failing_tools(runs: Iterable[Sequence[Occurrence]], calls: Mapping[str, int]) -> dict[str, set[str]]:
-    """Tools by kind in which it gathers more than their share of the calls explains."""
-    findings, affected = Counter[_Place](), Counter[_Place]()
-    for own in runs:
+def _failing_tools(runs: Iterable[Sequence[Occurrence]], calls: Calls) -> dict[str, set[str]]:
+    """Tools by kind in which it gathers more than their share of the calls explains.
+
+    What counts are the drops that call a tool: agents with other tools may fail in theirs.
+    """
+    found: dict[str, Counter[_Place]] = defaultdict(Counter)
+    affected = Counter[_Place]()
+    for own in filter(None, runs):
         places = [(each.kind, _tool(each)) for each in own]
-        findings.update(places)
+        found[own[0].drop].update(places)
         affected.update(set(places))
-    total = sum(calls.values())
-    of_kind, with_tool = Counter[str](), Counter[str]()
-    for (kind, tool), count in findings.items():
-        of_kind[kind] += count
-        with_tool[kind] += count if tool in calls else 0
-    tools: dict[str, set[str]] = {kind: set() for kind in of_kind}
-    for (kind, tool), count in findings.items():
-        if (
-            tool is None
-            or tool not in calls
-            or count < _LEAST_SHARE * of_kind[kind]
-            or affected[kind, tool] < _LEAST_RUNS
-        ):
+    at, of_kind, with_tool = Counter[_Place](), Counter[tuple[str, str]](), Counter[tuple[str, str]]()
+    for drop, (kind, tool), count in ((drop, *one) for drop, places in found.items() for one in places.items()):
+        at[kind, tool] += count
+        of_kind[drop, kind] += count
+        with_tool[drop, kind] += count if tool in calls.get(drop, ()) else 0
+    totals = {drop: sum(own.values()) for drop, own in calls.items()}
+    drops_of: dict[str | None, list[str]] = by_key((tool, drop) for drop, own in calls.items() for tool in own)
+    tools: dict[str, set[str]] = {kind: set() for _, kind in of_kind}
+    for (kind, tool), count in at.items():
+        drops = drops_of.get(tool, [])
+        least = _LEAST_SHARE * sum(of_kind[each, kind] for each in drops)
+        if tool is None or not drops or count < least or affected[kind, tool] < _LEAST_RUNS:
             continue
-        chance = scipy.special.bdtrc(count - 1, with_tool[kind], calls[tool] / total)
-        if chance < _CHANCE / len(calls):
+        share = sum(calls[each][tool] for each in drops) / sum(totals[each] for each in drops)
+        chance = scipy.special.bdtrc(count - 1, sum(with_tool[each, kind] for each in drops), share)
+        if chance < _CHANCE / len(drops_of):
             tools[kind].add(tool)
     return tools
 

@@ -5,7 +5,12 @@ from dataclasses import dataclass
 from evaluation_assets.core.sections.findings.finding import Severity
 
 Member = tuple[str, str, str]
-"""By what a finding is known again: its drop, its run and its kind."""
+"""A run and a kind: the drop of a finding, its run and its kind."""
+
+
+def instance_of(member: Member, clip_index: int | None, evidence: str) -> int:
+    """By what a finding is known again; a number, so that the texts of all findings need not be kept."""
+    return hash((member, clip_index, evidence))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,5 +35,10 @@ class Occurrence:
 
     @property
     def member(self) -> Member:
-        """By what it is known again."""
+        """Its run and kind."""
         return self.drop, self.trajectory_id, self.kind
+
+    @property
+    def instance(self) -> int:
+        """By what it is known again."""
+        return instance_of(self.member, self.clip_index, self.evidence)

@@ -47,14 +47,17 @@ def by_suite(trend: Sequence[DropCount]) -> dict[str | None, list[DropCount]]:
 def change_in(trend: Sequence[DropCount], groups: int) -> tuple[Change, str] | None:
     """What the last drop of an agent in a suite says of a group, and which drop that is.
 
-    It has the group more often than chance and the drops before explain. Drops without a suite may be of anything.
+    It has the group more often than chance and the drops before explain. Of several suites, the one with the newest
+    drop counts. Drops without a suite may be of anything.
 
     Args:
         trend: all drops, the oldest first.
         groups: number of all groups.
     """
-    series = by_key(((each.suite, each.agent), each) for each in trend if each.suite is not None)
-    for *earlier, last in series.values():
+    newest = {(each.suite, each.agent): number for number, each in enumerate(trend) if each.suite is not None}
+    series = by_key(((each.suite, each.agent), each) for each in trend)
+    for place in sorted(newest, key=newest.__getitem__, reverse=True):
+        *earlier, last = series[place]
         before, runs_before = sum(each.n_affected for each in earlier), sum(each.n_runs for each in earlier)
         if not earlier or not last.n_affected:
             continue

@@ -1,6 +1,7 @@
 """Which findings are one failure."""
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -32,7 +33,7 @@ def found(
     )
 
 
-CALLS = {"search": 500, "pay": 100, "open": 400}
+CALLS = {"d": {"search": 500, "pay": 100, "open": 400}}
 
 
 def keys_of(occurrences: Sequence[Occurrence], known: Collection[GroupKey]) -> list[GroupKey]:
@@ -62,7 +63,41 @@ def test_a_tool_in_which_a_kind_gathers_is_a_group_of_its_own() -> None:
 def test_few_runs_and_a_single_tool_say_nothing_about_a_tool() -> None:
     any_tool = {GroupKey("ignored_error", ANY_TOOL)}
     assert grouped([found(run % 4, tool="pay") for run in range(12)], CALLS).keys() == any_tool
-    assert grouped([found(run, tool="pay") for run in range(12)], {"pay": 12}).keys() == any_tool
+    assert grouped([found(run, tool="pay") for run in range(12)], {"d": {"pay": 12}}).keys() == any_tool
+
+
+def test_what_agents_with_other_tools_do_does_not_hide_a_failing_tool() -> None:
+    calls = {drop: {f"{drop}_{tool}": 50 for tool in ("find", "open", "pay")} for drop in "abcd"}
+    failing = [replace(found(run, tool=f"{drop}_pay"), drop=drop) for drop in "abcd" for run in range(12)]
+    assert {key.tool: len(own) for key, own in grouped(failing, calls).items()} == {
+        f"{drop}_pay": 12 for drop in "abcd"
+    }
+
+
+def pays_and_others(others: int) -> list[Occurrence]:
+    """Ten errors of a tool, in other words each, and errors that are spread over the other tools."""
+    spread = [
+        found(run, tool=("search", "open")[run % 2], evidence=f"{'ab'[run % 2] * (run + 2)}") for run in range(others)
+    ]
+    return [*(found(100 + run, tool="pay", evidence="c" * (run + 2)) for run in range(10)), *spread]
+
+
+def test_a_group_stays_one_when_others_are_added() -> None:
+    former = grouped(pays_and_others(9), CALLS)
+    assert {key.tool: len(own) for key, own in former.items()} == {"pay": 10, ANY_TOOL: 9}
+    assert {key.tool: len(own) for key, own in grouped(pays_and_others(60), CALLS).items()} == {ANY_TOOL: 70}
+    later = grouped(pays_and_others(60), CALLS, former)
+    assert {key.tool: len(own) for key, own in later.items()} == {"pay": 10, ANY_TOOL: 60}
+
+
+def test_words_stay_a_group_when_others_are_added() -> None:
+    same = [found(run, evidence="no connection") for run in range(6)]
+    few, many = ([found(9 + run, evidence="x" * (run + 2)) for run in range(count)] for count in (6, 60))
+    former = grouped([*same, *few], CALLS)
+    words = GroupKey("ignored_error", None, "no connection")
+    assert former.keys() == {words, GroupKey("ignored_error")}
+    assert grouped([*same, *many], CALLS).keys() == {GroupKey("ignored_error")}
+    assert {key: len(own) for key, own in grouped([*same, *many], CALLS, former).items()}[words] == 6
 
 
 def test_findings_at_calls_and_elsewhere_are_two_groups() -> None:
@@ -146,7 +181,7 @@ def test_an_issue_of_a_case_is_told_apart_by_tool_and_parameter(kind: str, evide
 
 def test_tests_that_fail_are_no_failure_of_the_shell() -> None:
     failing = [found(run, "failing_tests", tool="bash", start=0, end=9) for run in range(8)]
-    assert {key.name for key in grouped(failing, {"bash": 20, "edit": 20})} == {"Failing tests"}
+    assert {key.name for key in grouped(failing, {"d": {"bash": 20, "edit": 20}})} == {"Failing tests"}
 
 
 def test_a_pattern_without_a_word_tells_nothing() -> None:
@@ -160,6 +195,21 @@ def test_what_varies_is_no_part_of_a_pattern() -> None:
         "order X99 of 'Eve' was not found at 1"
     )
     assert len(pattern_of("word " * 50).split()) == 12
+
+
+@pytest.mark.parametrize(
+    ("evidence", "pattern"),
+    [
+        ("错误：订单12345未找到", "错误：订单#未找到"),
+        ("エラー：注文A12が見つかりません", "エラー：注文#が見つかりません"),
+        ("오류: 주문 123번을 찾을 수 없음", "오류: 주문 #번을 찾을 수 없음"),
+        ("خطأ: الطلب 12 غير موجود", "خطأ: الطلب # غير موجود"),
+        ("Kein Kunde «Ada», kein “Ein Tisch”", "kein kunde #, kein #"),
+        ("用户「张三」不存在", "用户#不存在"),
+    ],
+)
+def test_what_varies_is_told_apart_in_any_script(evidence: str, pattern: str) -> None:
+    assert pattern_of(evidence) == pattern
 
 
 def test_the_pattern_of_a_message_has_no_part_of_a_value_that_was_cut_off() -> None:

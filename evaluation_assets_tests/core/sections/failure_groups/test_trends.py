@@ -39,6 +39,8 @@ def test_a_group_is_new_or_has_grown_in_the_last_drop_of_an_agent_in_a_suite() -
     last = trend(0, 0, 20)
     assert change_in(last, 10) == ("new", "s/2")
     assert change_in([*trend(5, 5, suite="other"), *last], 10) == ("new", "s/2")
+    assert change_in([*last, *trend(0, 20, suite="other")], 10) == ("new", "other/1"), "the newest"
+    assert change_in([*last, *trend(0, 0, suite="other")], 10) == ("new", "s/2")
     assert change_in(trend(1, 1, 20), 10) == ("grown", "s/2")
     assert change_in(trend(0, 0, 20, agents="a a b"), 10) is None, "the first drop of another agent"
     assert change_in(trend(0, 0, 1), 10) is None, "may be chance"
