@@ -4,7 +4,7 @@ A list that repeats what was read, or the beginning of it, is not missing.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import Any
 
 from evaluation_assets.core.traces.formats.untyped import list_in, object_in, objects_in
@@ -27,11 +27,18 @@ def unread_messages(unread: Iterable[tuple[str, Any]], read: Iterable[Mapping[st
     found = [place for path, value in unread for place in _lists_in(path, value, _DEEPEST)]
     if not found:
         return
-    known = "\n".join(text for one in read for value in one.values() for text in _texts_of(value))
+    known = [text.strip() for one in read for value in one.values() for text in _texts_of(value)]
+    whole, joined = frozenset(known), "\n".join(known)
     for path, messages in found:
         told = [text for one in messages if one["role"] not in _SYSTEM for text in _texts_of(one["content"])]
-        if any(text.strip() not in known for text in told):
+        if not _repeats([text.strip() for text in told], whole, joined):
             yield path
+
+
+def _repeats(told: Iterable[str], whole: Container[str], joined: str) -> bool:
+    """Whether all texts were read: as they are, or inside others, one after the other."""
+    start = 0
+    return all(text in whole or (start := joined.find(text, start)) >= 0 for text in told)
 
 
 def _lists_in(path: str, value: Any, depth: int) -> Iterator[tuple[str, list[dict[str, Any]]]]:
