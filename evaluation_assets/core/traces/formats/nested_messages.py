@@ -220,7 +220,7 @@ class NestedMessages:
             run = {**run, "messages": [*run["messages"], *turn]} if turn else run
             run, given = _after_given(run, data)
             return _Found([(kind, {**_without(data, key, *used, *given), **run})])
-        if not (is_map or _RUNS.search(name)):
+        if not (is_map or _RUNS.search(name) or (not name and _have_outcomes(data, found))):
             return _Found()
         tasks = [run for key, runs in found.items() for run in runs.beside({"task_id": key})]
         missing = sum(runs.missing for runs in found.values())
@@ -313,6 +313,12 @@ def _messages_of(run: JsonObject) -> list[Any]:
     """The messages of a run; none of one with actions instead."""
     fields = ("messages", *_FIELDS.values())
     return next((value for field in fields if isinstance(value := run.get(field), list)), [])
+
+
+def _have_outcomes(data: JsonObject, found: dict[str, _Found]) -> bool:
+    """Whether all fields of a record are runs with an outcome each, by the names of their tasks."""
+    runs = [run for each in found.values() for _, run in each]
+    return found.keys() == data.keys() and all(OUTCOMES & run.keys() for run in runs)
 
 
 def _without_beginnings(runs: list[tuple[str, JsonObject]]) -> list[tuple[str, JsonObject]]:

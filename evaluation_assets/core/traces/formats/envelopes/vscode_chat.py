@@ -1,4 +1,4 @@
-"""Chats of GitHub Copilot in VS Code: exports (`Chat: Export Chat...`) and the sessions that VS Code keeps.
+"""Chats of GitHub Copilot in VS Code: exports (`Chat: Export Chat...`, `*.chatreplay.json`) and the sessions it keeps.
 
 The parts of a response are what VS Code shows: calls by their titles. Copilot keeps beside them what the model said
 and called, in rounds, with the results.
@@ -7,6 +7,7 @@ and called, in rounds, with the results.
 from collections.abc import Iterator
 from typing import Any
 
+from evaluation_assets.core.traces.formats.envelopes.copilot_replay import is_replay, replayed
 from evaluation_assets.core.traces.formats.envelopes.envelope import Chat, Envelope, plain_message, without
 from evaluation_assets.core.traces.formats.times import as_utc
 from evaluation_assets.core.traces.formats.untyped import at, first_text, list_in, object_in, objects_in
@@ -28,10 +29,15 @@ _WHO = (
 
 
 def _is_chat(data: Any) -> bool:
-    return any(_asked(request) is not None and "response" in request for request in objects_in(at(data, "requests")))
+    return is_replay(data) or any(
+        _asked(request) is not None and "response" in request for request in objects_in(at(data, "requests"))
+    )
 
 
 def _conversations(data: JsonObject) -> Iterator[Chat]:
+    if is_replay(data):
+        yield from replayed(data)
+        return
     requests = list(objects_in(data["requests"]))
     last = object_in(object_in(requests[-1].get("result")).get("errorDetails"))
     models = [model for request in requests if (model := _model(request))]
@@ -150,7 +156,7 @@ def _reference(part: JsonObject) -> str:
 VSCODE_CHAT = Envelope(
     name="vscode_chat",
     description="chats of GitHub Copilot in VS Code: exports and stored sessions (JSON)",
-    detection="requests with a message and a response",
+    detection="requests with a message and a response, or prompts with logs",
     holds=_is_chat,
     conversations=_conversations,
 )
