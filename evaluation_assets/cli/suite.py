@@ -342,8 +342,9 @@ def _crashed(agents: Sequence[AgentSettings], ran: Mapping[str, Mapping[str, Any
 
 def _print_run(about: Mapping[str, Any]) -> None:
     accuracy = f" ({about['accuracy']:.1%})" if "accuracy" in about else ""
-    sums = {"": about.get("paid_usd"), "at most ": about.get("paid_at_most_usd")}
-    paid = next((f"{bound}{to_a_hundredth_cent(sums[bound])}" for bound in sums if sums[bound] is not None), "unknown")
+    paid = "unknown" if "paid_usd" not in about else to_a_hundredth_cent(about["paid_usd"])
+    if "paid_at_most_usd" in about:
+        paid = f"at most {to_a_hundredth_cent(about['paid_at_most_usd'])}"
     echo("", about["drop"])
     if about["answerable"]:
         echo(f"  right answers      {about['right']} of {about['answerable']}{accuracy}")

@@ -160,6 +160,43 @@ def test_a_case_without_calls_whose_match_allows_others_expects_nothing(match: s
     assert "it expects nothing" in (case(match=match).lacks or "")
 
 
+@pytest.mark.parametrize("name", ["s.json", "s.yaml", "s.jsonl"])
+def test_cases_may_stand_alone_in_a_list_or_on_lines(tmp_path: Path, name: str) -> None:
+    cases = [
+        {"id": "a", "message": "One", "expected_calls": [{"tool": "f"}]},
+        {"id": "b", "message": "Hi", "keywords": ["x"]},
+    ]
+    text = "\n".join(map(json.dumps, cases)) if name.endswith("l") and name != "s.yaml" else json.dumps(cases, indent=1)
+    found = load(tmp_path, text, name)
+    assert (found.format, [of.id for of in found.suite.cases]) == ("suite", ["a", "b"])
+    wrong = json.dumps(
+        [*cases, {"id": "a", "message": "Two", "keywords": ["x"]}, {"id": "c", "message": "x", "keyword": []}]
+    )
+    with pytest.raises(
+        InvalidSuite, match=r"\[2\]: the id 'a' is that of \[0\] already.*\[3\]\.keyword: unknown field"
+    ):
+        load(tmp_path, wrong, "wrong.json")
+
+
+SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}}
+
+
+@pytest.mark.parametrize(
+    "definition",
+    [
+        {"name": "weather", "description": "w", "parameters": SCHEMA},
+        {"type": "function", "function": {"name": "weather", "description": "w", "parameters": SCHEMA, "strict": True}},
+        {"type": "function", "name": "weather", "description": "w", "parameters": SCHEMA, "strict": False},
+        {"name": "weather", "description": "w", "input_schema": SCHEMA},
+        {"name": "weather", "description": "w", "inputSchema": SCHEMA},
+    ],
+)
+def test_tools_are_defined_as_for_any_provider(tmp_path: Path, definition: dict[str, object]) -> None:
+    cases = [{"id": "a", "message": "One", "expected_calls": [{"tool": "weather"}]}]
+    found = load(tmp_path, json.dumps({"tools": [definition], "cases": cases}), "s.json").suite.tools or ()
+    assert [(tool.name, tool.description, tool.parameters) for tool in found] == [("weather", "w", SCHEMA)]
+
+
 @pytest.mark.parametrize("name", ["s.json", "s.yaml"])
 def test_integers_of_more_than_64_bits_are_read_as_those_of_runs(tmp_path: Path, name: str) -> None:
     wei = 123_456_789_012_345_678_901
