@@ -1,6 +1,7 @@
 """Suites: what a file may say, how faults are named, and the dialects of others."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -115,7 +116,7 @@ def test_all_faults_of_a_file_are_named_at_once(tmp_path: Path) -> None:
     text = WEATHER.replace("tool: get_weather", "tols: x") + "  - {id: 7, message: m, keywords: [x]}\n"
     with pytest.raises(InvalidSuite) as raised:
         load(tmp_path, text)
-    assert [fault.split(": ")[1] for fault in str(raised.value).split(". ")] == [
+    assert [fault.split(": ")[1] for fault in re.split(r"\. |(?<=\?) ", str(raised.value))] == [
         "cases[0].expected_calls[0].tool",
         "cases[0].expected_calls[0].tols",
         "cases[1].id",
@@ -127,6 +128,11 @@ def test_a_fault_of_many_cases_is_named_once(tmp_path: Path) -> None:
         load(tmp_path, "cases:\n" + "  - {id: x, message: m, keywrds: [x]}\n" * 1000)
     (named,) = str(raised.value).split(". ")
     assert named.startswith("weather.yaml:2: cases[0].keywrds") and named.endswith(" (and 999 more cases)")
+
+
+def test_a_question_ends_its_sentence(tmp_path: Path) -> None:
+    with pytest.raises(InvalidSuite, match=r"did you mean 'keywords'\? weather\.yaml"):
+        load(tmp_path, "cases:\n  - {id: x, message: m, keywrds: [x]}\n  - {id: y, message: m, max_calls: []}\n")
 
 
 def test_an_object_in_place_of_rules_is_said_to_be_one(tmp_path: Path) -> None:
