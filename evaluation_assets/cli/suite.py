@@ -101,7 +101,8 @@ def check_suite(path: Path, drop: str | None, home: Installation, panel: Panel) 
         shown = ", ".join(f"{name}: {count}" for name, count in list(counts.items())[:_NAMED])
         echo(f"  {'cases by ' + title:<25}{shown or 'none'}")
     if not cases:
-        refuse(f"{path.name} has no complete case; complete those above, or remove `review` where a case is right")
+        remedy = "complete those above, or remove `review` where a case is right" if loaded.incomplete else "write some"
+        refuse(f"{path.name} has no {'complete ' if loaded.incomplete else ''}case; {remedy}")
 
 
 def _skipped(task: Incomplete) -> str:
@@ -343,10 +344,12 @@ def _crashed(agents: Sequence[AgentSettings], ran: Mapping[str, Mapping[str, Any
 def _print_run(about: Mapping[str, Any]) -> None:
     accuracy = f" ({about['accuracy']:.1%})" if "accuracy" in about else ""
     paid = "unknown" if "paid_usd" not in about else to_a_hundredth_cent(about["paid_usd"])
+    if "paid_at_most_usd" in about:
+        paid = f"at most {to_a_hundredth_cent(about['paid_at_most_usd'])}"
     echo("", about["drop"])
     if about["answerable"]:
-        echo(f"  right answers      {about['right']} of {about['answerable']}{accuracy}")
-    echo(f"  passed             {about['passed']} of {counted(about['attempts'] - about['failed'], 'attempt')}")
+        echo(f"  right answers      {about['right']:,} of {about['answerable']:,}{accuracy}")
+    echo(f"  passed             {about['passed']:,} of {counted(about['attempts'] - about['failed'], 'attempt')}")
     if about["failed"]:
         why = str(about["failures"])
         echo(f"  failed             {about['failed']} of {counted(about['attempts'], 'attempt')}, not counted: {why}")

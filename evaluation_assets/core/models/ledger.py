@@ -62,7 +62,10 @@ _WRITE = sa.text("UPDATE settings SET value = value")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """A reply with what it took. `run` is the run that paid for it; `number` counts the replies to one question."""
+    """A reply with what it took. `run` is the run that paid for it; `number` counts the replies to one question.
+
+    `cost_usd` is what the budget counts: of a reply whose tokens are unknown, the most that it can cost.
+    """
 
     reply: Reply
     run: str
@@ -70,6 +73,11 @@ class Entry:
     cost_usd: float | None
     latency_ms: float
     attempts: int
+
+    @property
+    def known_cost_usd(self) -> float | None:
+        """The cost of the tokens that the endpoint reports; `None` where it reports none."""
+        return self.cost_usd if self.reply.usage.is_counted else None
 
 
 def question_key(question: Mapping[str, Any]) -> str:

@@ -11,6 +11,7 @@ from evaluation_assets.core.suites.calls import Call, Run, same_tool
 from evaluation_assets.core.suites.comparison import compare_call, in_full, shown
 from evaluation_assets.core.suites.matching import Alignment
 from evaluation_assets.core.suites.suite import OTHERS_ARE_FINE, Case, Suite
+from evaluation_assets.core.text.counted import counted
 from evaluation_assets.core.text.excerpts import in_short
 
 IssueKind = Literal[
@@ -247,7 +248,7 @@ def completion_issues(suite: Suite, run: Run, *, completed: bool) -> Iterable[Is
 def budget_issues(case: Case, run: Run) -> Iterable[Issue]:
     """More calls, time or cost than the case allows."""
     if case.max_calls is not None and len(run.calls) > case.max_calls:
-        yield issue_of("too_many_calls", f"{len(run.calls)} calls, at most {case.max_calls} are allowed")
+        yield issue_of("too_many_calls", f"{counted(len(run.calls), 'call')}, at most {case.max_calls} are allowed")
     if case.max_latency_ms is not None and run.latency_ms is not None and run.latency_ms > case.max_latency_ms:
         yield issue_of("latency_over_budget", f"{run.latency_ms:.0f} ms, at most {case.max_latency_ms:.0f} are allowed")
     if case.max_cost_usd is not None and run.cost_usd is not None and run.cost_usd > case.max_cost_usd:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Literal
+from unicodedata import normalize
 
 from evaluation_assets.core.suites.bounded import NotChecked, matches, schema_errors
 from evaluation_assets.core.suites.calls import Call
@@ -109,7 +110,9 @@ def _difference(accepted: Sequence[Any], rule: ParameterRule, value: Any) -> str
         place.append(key)
         expected, value = expected[key], value[key]
     at = f"at {place_name(tuple(place))} " if place else ""
-    return f"{at}expected {in_full(expected)}, got {in_full(value)}"
+    texts = [normalize("NFC", each) for each in (expected, value) if isinstance(each, str)]
+    form = " in another Unicode form" if len(texts) == 2 and texts[0] == texts[1] else ""
+    return f"{at}expected {in_full(expected)}, got {in_full(value)}{form}"
 
 
 def _differing(expected: Any, value: Any, rule: ParameterRule) -> str | int | None:

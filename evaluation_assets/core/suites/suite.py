@@ -192,6 +192,10 @@ class Message(_Model):
     content: str
 
 
+_SCHEMAS = ("input_schema", "inputSchema")
+"""Names of `parameters` in definitions for Anthropic and MCP."""
+
+
 class ToolDefinition(_Model):
     """A tool that agents are given.
 
@@ -207,6 +211,18 @@ class ToolDefinition(_Model):
     description: str = ""
     parameters: dict[str, Any] | None = None
     returns: Any = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_a_provider(cls, data: Any) -> Any:
+        """The definition, also where it is written for OpenAI, Anthropic or MCP."""
+        if not isinstance(data, dict):
+            return data
+        if data.get("type") == "function":
+            inner = data.get("function")
+            data = {key: value for key, value in data.items() if key not in ("type", "strict", "function")}
+            data |= {key: value for key, value in inner.items() if key != "strict"} if isinstance(inner, dict) else {}
+        return {("parameters" if key in _SCHEMAS else key): value for key, value in data.items()}
 
     @property
     def tool(self) -> Tool:

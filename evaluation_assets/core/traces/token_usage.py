@@ -16,3 +16,8 @@ class TokenUsage:
     cache_write_1h_tokens: int | None = None
     output_tokens: int | None = None
     reasoning_tokens: int | None = None
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether all that is billed is known."""
+        return self.input_tokens is not None and self.output_tokens is not None

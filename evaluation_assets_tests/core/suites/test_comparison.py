@@ -68,3 +68,9 @@ def test_arguments_that_are_no_object_are_missing_with_that_reason() -> None:
     want = ExpectedCall.model_validate(expected("t", code={}))
     (outcome,) = compare_call(want, Call("t", None)).parameters
     assert outcome.reason.startswith("is missing: the arguments are not a JSON object")
+
+
+def test_texts_that_look_the_same_are_told_apart() -> None:
+    want = ExpectedCall.model_validate(expected("t", p="Hu\u1ebf"))
+    (outcome,) = compare_call(want, call("t", p="Hue\u0302\u0301")).parameters
+    assert outcome.reason.endswith("in another Unicode form")

@@ -1,6 +1,7 @@
 """Suites: what a file may say, how faults are named, and the dialects of others."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -115,7 +116,7 @@ def test_all_faults_of_a_file_are_named_at_once(tmp_path: Path) -> None:
     text = WEATHER.replace("tool: get_weather", "tols: x") + "  - {id: 7, message: m, keywords: [x]}\n"
     with pytest.raises(InvalidSuite) as raised:
         load(tmp_path, text)
-    assert [fault.split(": ")[1] for fault in str(raised.value).split(". ")] == [
+    assert [fault.split(": ")[1] for fault in re.split(r"\. |(?<=\?) ", str(raised.value))] == [
         "cases[0].expected_calls[0].tool",
         "cases[0].expected_calls[0].tols",
         "cases[1].id",
@@ -127,6 +128,11 @@ def test_a_fault_of_many_cases_is_named_once(tmp_path: Path) -> None:
         load(tmp_path, "cases:\n" + "  - {id: x, message: m, keywrds: [x]}\n" * 1000)
     (named,) = str(raised.value).split(". ")
     assert named.startswith("weather.yaml:2: cases[0].keywrds") and named.endswith(" (and 999 more cases)")
+
+
+def test_a_question_ends_its_sentence(tmp_path: Path) -> None:
+    with pytest.raises(InvalidSuite, match=r"did you mean 'keywords'\? weather\.yaml"):
+        load(tmp_path, "cases:\n  - {id: x, message: m, keywrds: [x]}\n  - {id: y, message: m, max_calls: []}\n")
 
 
 def test_an_object_in_place_of_rules_is_said_to_be_one(tmp_path: Path) -> None:
@@ -158,6 +164,43 @@ def test_a_case_without_calls_whose_match_allows_no_others_expects_none(match: s
 @pytest.mark.parametrize("match", [None, "in_order", "superset"])
 def test_a_case_without_calls_whose_match_allows_others_expects_nothing(match: str | None) -> None:
     assert "it expects nothing" in (case(match=match).lacks or "")
+
+
+@pytest.mark.parametrize("name", ["s.json", "s.yaml", "s.jsonl"])
+def test_cases_may_stand_alone_in_a_list_or_on_lines(tmp_path: Path, name: str) -> None:
+    cases = [
+        {"id": "a", "message": "One", "expected_calls": [{"tool": "f"}]},
+        {"id": "b", "message": "Hi", "keywords": ["x"]},
+    ]
+    text = "\n".join(map(json.dumps, cases)) if name.endswith("l") and name != "s.yaml" else json.dumps(cases, indent=1)
+    found = load(tmp_path, text, name)
+    assert (found.format, [of.id for of in found.suite.cases]) == ("suite", ["a", "b"])
+    wrong = json.dumps(
+        [*cases, {"id": "a", "message": "Two", "keywords": ["x"]}, {"id": "c", "message": "x", "keyword": []}]
+    )
+    with pytest.raises(
+        InvalidSuite, match=r"\[2\]: the id 'a' is that of \[0\] already.*\[3\]\.keyword: unknown field"
+    ):
+        load(tmp_path, wrong, "wrong.json")
+
+
+SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}}
+
+
+@pytest.mark.parametrize(
+    "definition",
+    [
+        {"name": "weather", "description": "w", "parameters": SCHEMA},
+        {"type": "function", "function": {"name": "weather", "description": "w", "parameters": SCHEMA, "strict": True}},
+        {"type": "function", "name": "weather", "description": "w", "parameters": SCHEMA, "strict": False},
+        {"name": "weather", "description": "w", "input_schema": SCHEMA},
+        {"name": "weather", "description": "w", "inputSchema": SCHEMA},
+    ],
+)
+def test_tools_are_defined_as_for_any_provider(tmp_path: Path, definition: dict[str, object]) -> None:
+    cases = [{"id": "a", "message": "One", "expected_calls": [{"tool": "weather"}]}]
+    found = load(tmp_path, json.dumps({"tools": [definition], "cases": cases}), "s.json").suite.tools or ()
+    assert [(tool.name, tool.description, tool.parameters) for tool in found] == [("weather", "w", SCHEMA)]
 
 
 @pytest.mark.parametrize("name", ["s.json", "s.yaml"])

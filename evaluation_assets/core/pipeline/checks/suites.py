@@ -34,7 +34,7 @@ def suite_pass_rate(results: Stored) -> Finding:
         problems.append("The suite has no complete case; `evaluation-assets suite check` says what is missing.")
     elif rate is None or rate < least:
         names = f" Failing: {first_of(sorted(failing), 3)}." if failing else ""
-        problems.append(f"{passed} of {of_runs} passed (minimum {least:.1%}).{names}")
+        problems.append(f"{passed:,} of {of_runs} passed (minimum {least:.1%}).{names}")
     if failed:
         problems.append(f"{counted(failed, 'run')} ended with an error, not counted.")
     if not_run := sorted(cases - measured):
@@ -42,7 +42,7 @@ def suite_pass_rate(results: Stored) -> Finding:
         problems.append(f"{counted(len(not_run), 'case')} not run, or ended with an error: {names}.")
     return Finding(
         rate is not None and rate >= least and not not_run,
-        " ".join(problems) or f"{passed} of {of_runs} passed (minimum {least:.1%}).",
+        " ".join(problems) or f"{passed:,} of {of_runs} passed (minimum {least:.1%}).",
         {
             "suite": facts.suite,
             "runs": runs,

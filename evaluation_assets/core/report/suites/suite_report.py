@@ -164,7 +164,7 @@ def suite_lines(use: ToolUse) -> Iterator[tuple[str, str]]:
     rate = "-" if use.pass_rate is None else percent(use.pass_rate)
     left_out = f"; {use.failed_total} ended with an error, not counted" if use.failed_total else ""
     runs = runs_of_tasks(use.runs, use.trials[0].n_tasks if use.trials else None)
-    yield "suite", f"{use.suite}: {use.passed} of {runs} passed ({rate}){left_out}"
+    yield "suite", f"{use.suite}: {use.passed:,} of {runs} passed ({rate}){left_out}"
     if use.trials and (most := use.trials[-1]).k > 1:
         yield f"  pass^{most.k}", f"{most.pass_hat:.3f} over {counted(most.n_tasks, 'case')}"
     failed = [case for case in use.cases if not case.passed][:_FAILED_SHOWN]

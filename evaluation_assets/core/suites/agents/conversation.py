@@ -47,7 +47,10 @@ context window. `truncated`: a reply was cut at the token limit.
 
 @dataclass(slots=True)
 class Attempt:
-    """The state of an attempt. `seconds` is the time that model and tools took, without waiting for a free slot."""
+    """The state of an attempt. `seconds` is the time that model and tools took, without waiting for a free slot.
+
+    `most_usd` is what its replies cost, those of unknown tokens the most that they can.
+    """
 
     case: Case
     trial: int
@@ -57,6 +60,7 @@ class Attempt:
     steps: int = 0
     calls: int = 0
     seconds: float = 0.0
+    most_usd: float = 0.0
     usages: list[Usage] = field(default_factory=list)
     durations: dict[str, list[float]] = field(default_factory=dict)
     ended: Ended = "failed"
@@ -114,7 +118,7 @@ class Conversation:
     async def _turns(self, attempt: Attempt) -> Ended:
         limits = self._limits
         while True:
-            if limits.max_cost_usd is not None and (attempt.usage.cost_usd or 0.0) >= limits.max_cost_usd:
+            if limits.max_cost_usd is not None and attempt.most_usd >= limits.max_cost_usd:
                 return "cost_limit"
             if attempt.seconds >= limits.max_seconds:
                 return "time_limit"
@@ -175,8 +179,9 @@ class Conversation:
             input_tokens=reply.usage.input_tokens,
             cached_tokens=reply.usage.cached_tokens,
             output_tokens=reply.usage.output_tokens,
-            cost_usd=entry.cost_usd,
+            cost_usd=entry.known_cost_usd,
         )
+        attempt.most_usd += entry.cost_usd or 0.0
         attempt.steps += 1
         attempt.calls += len(reply.calls)
         attempt.seconds += entry.latency_ms / 1000
@@ -243,7 +248,7 @@ def trajectory_of(attempt: Attempt, agent: AgentSettings, toolbox: Toolbox | Non
     if attempt.error is not None:
         about["error"] = attempt.error
     if attempt.user_replies:
-        costs = [entry.cost_usd for entry in attempt.user_replies if entry.cost_usd is not None]
+        costs = [cost for entry in attempt.user_replies if (cost := entry.known_cost_usd) is not None]
         about["simulated_user"] = {"replies": len(attempt.user_replies), "cost_usd": sum(costs) if costs else None}
     flags = () if attempt.ended == "answered" else (attempt.ended,)
     return Trajectory(

@@ -63,7 +63,10 @@ class RunSettings:
 
 @dataclass(slots=True)
 class RunTally:
-    """Counts of a run. `stopped` says why it did not finish; then no drop is written, and a re-run resumes."""
+    """Counts of a run. `stopped` says why it did not finish; then no drop is written, and a re-run resumes.
+
+    What was paid is `is_at_most` so much where replies did not say their tokens.
+    """
 
     attempts: int
     ended: Counter[Ended] = field(default_factory=Counter)
@@ -71,6 +74,7 @@ class RunTally:
     model_calls: int = 0
     from_ledger: int = 0
     paid_usd: float | None = None
+    is_at_most: bool = False
     stopped: Stopped | None = None
     drop: str | None = None
     path: UPath | None = None
@@ -82,7 +86,7 @@ class RunTally:
 
     def metadata(self) -> dict[str, str | int | float]:
         """Metadata for the UI; an unknown price is omitted."""
-        paid = {} if self.paid_usd is None else {"paid_usd": self.paid_usd}
+        paid = {} if self.paid_usd is None else {"paid_at_most_usd" if self.is_at_most else "paid_usd": self.paid_usd}
         return {
             "drop": self.drop or "",
             "attempts": self.attempts,
@@ -287,6 +291,7 @@ class _Run:
         finally:
             if not cost.all_from_ledger and cost.usage.cost_usd is not None and self.tally.paid_usd is not None:
                 self.tally.paid_usd += cost.usage.cost_usd
+                self.tally.is_at_most |= None in (cost.usage.input_tokens, cost.usage.output_tokens)
         self.tally.model_calls += 1
         self.tally.from_ledger += answered.from_ledger
         return answered

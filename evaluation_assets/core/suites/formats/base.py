@@ -21,7 +21,7 @@ def invalid(faults: Sequence[str]) -> InvalidSuite:
     """The error for all faults of a file: the first of each kind, with the number of those like it."""
     alike = by_key((_CASE.sub("", fault), fault) for fault in faults)
     said = [first + (f" (and {len(others):,} more cases)" if others else "") for first, *others in alike.values()]
-    return InvalidSuite(first_of(said, _SAID_FAULTS, between=". "))
+    return InvalidSuite(first_of(said, _SAID_FAULTS, between=". ").replace("?. ", "? "))
 
 
 @dataclass(frozen=True, slots=True)

@@ -111,8 +111,6 @@ def read(source: Source) -> Draft:
         lines = Lines(source.text)
         places = [((_LIST, index), Item(lines.at(_LIST, index) or 1, given)) for index, given in enumerate(listed)]
         fields = {name: value for name, value in source.items[0].data.items() if name != _LIST}
-        if isinstance(fields.get("tools"), list):
-            fields["tools"] = [_tool(tool) for tool in fields["tools"]]
     is_of_completion = any(isinstance(item.data, dict) and item.data.keys() & _OF_COMPLETION for _, item in places)
     weighed = {"weighting": "completion", "min_score": _LEAST_SCORE} if is_of_completion else {}
     draft = Draft(fields=weighed | fields)
@@ -132,13 +130,6 @@ def _cases(source: Source) -> list[Any] | None:
     whole = source.items[0].data if len(source.items) == 1 else None
     listed = whole.get(_LIST) if isinstance(whole, dict) else None
     return listed if isinstance(listed, list) else None
-
-
-def _tool(given: Any) -> Any:
-    """A definition with its schema in `parameters`, also where it is written for a provider."""
-    if not isinstance(given, dict) or "input_schema" not in given:
-        return given
-    return {("parameters" if name == "input_schema" else name): value for name, value in given.items()}
 
 
 def _said(fault: Fault) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from evaluation_assets.core.suites.agents.settings import InvalidAgent
+from evaluation_assets_tests.core.judging.test_hostile_replies import completion
 from evaluation_assets_tests.core.suites.agents.running import (
     DONE,
     PROTOCOLS,
@@ -18,6 +19,7 @@ from evaluation_assets_tests.core.suites.agents.running import (
     steps,
     suite,
 )
+from evaluation_assets_tests.http_server import Reply, http_server
 from evaluation_assets_tests.model_server import ModelServer, rule
 from evaluation_assets_tests.started_mcp_server import COMMAND, ROOT
 
@@ -67,6 +69,22 @@ def test_a_tool_is_given_an_integer_of_thirty_digits_as_it_is(running: Running, 
     assert tally.ended == {"answered": 1}
     found = running.trajectories(tally)["sum"]
     assert f"{number}" in found.text and "e+" not in found.text
+
+
+@pytest.mark.parametrize("usage", [None, {"prompt_tokens": -5, "completion_tokens": 1}, {"prompt_tokens": 5}])
+def test_a_reply_that_does_not_say_its_tokens_has_no_known_cost(
+    running: Running, server: ModelServer, usage: dict[str, int] | None
+) -> None:
+    with http_server(lambda _: Reply(text=completion(DONE.format("1024"), usage).decode())) as url:
+        tally = running.run(agent(server, base_url=f"{url}/v1"), suite(SUM))
+        found = running.trajectories(tally)["sum"]
+        again = running.run(agent(server, base_url=f"{url}/v1"), suite(SUM, {**SUM, "id": "other"}))
+        limited = running.run(agent(server, base_url=f"{url}/v1", limits={"max_cost_usd": 1e-9}), suite(SUM))
+    told = tally.metadata()
+    assert found.usage is not None and found.usage.cost_usd is None
+    assert float(told["paid_at_most_usd"]) > 0 and "paid_usd" not in told
+    assert running.trajectories(again)["sum"].usage == found.usage, "from the ledger"
+    assert limited.ended == {"answered": 1}
 
 
 def test_the_same_run_again_pays_nothing_and_gives_the_same_drop(running: Running, server: ModelServer) -> None:
