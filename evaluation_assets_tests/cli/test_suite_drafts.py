@@ -13,7 +13,7 @@ from evaluation_assets.core.suites.formats.registry import load_suite
 from evaluation_assets.core.suites.suite import Case
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.plain_text import for_terminal
-from evaluation_assets_tests.conftest import command, record
+from evaluation_assets_tests.conftest import call, command, record
 from evaluation_assets_tests.core.suites.test_drafts import drafted, run
 from evaluation_assets_tests.towns import TASKS, run_of, runs
 
@@ -85,6 +85,18 @@ def test_cases_from_a_group_and_from_a_drop(tmp_path: Path) -> None:
     assert refused.returncode == 2 and "no run of nights/3 passed" in refused.stderr
     unknown = command("suite", "from-drop", "nights/4", home=home)
     assert unknown.returncode == 2 and "did you mean 'nights/3'?" in unknown.stderr
+
+
+def test_a_run_with_the_failure_is_no_example_of_its_task_although_it_passed(tmp_path: Path) -> None:
+    failing = call("x", "Error: timeout") + "<answer>It is 4.</answer>"
+    texts = [failing, call("y", "It has 4.") + "<answer>It has 4.</answer>"]
+    drop = b"".join(record("t", text, success=True, task_description="How many?") for text in texts)
+    (tmp_path / "drop.jsonl").write_bytes(drop)
+    assert command("evaluate", tmp_path / "drop.jsonl", "--quiet", home=tmp_path / "home").returncode == 0
+    groups = json.loads(command("groups", "list", "--format", "json", home=tmp_path / "home").stdout)
+    (group,) = [each["group_id"] for each in groups if each["kind"].endswith("_error")]
+    (case,) = yaml.safe_load(command("suite", "from-group", group, home=tmp_path / "home").stdout)["cases"]
+    assert "from 1 passing run" in case["review"]
 
 
 def test_trials_that_word_a_task_anew_are_one_case(tmp_path: Path) -> None:

@@ -60,6 +60,14 @@ def test_a_tool_in_which_a_kind_gathers_is_a_group_of_its_own() -> None:
     assert GroupKey("ignored_error", "pay").name == "Ignored error: pay"
 
 
+def test_of_many_tools_one_has_more_findings_by_chance() -> None:
+    tools = ["pay", *(f"tool {number}" for number in range(9))]
+    at = ["pay"] * 8 + tools[1:]
+    findings = [found(run, tool=tool) for run, tool in enumerate(at)]
+    assert grouped(findings, {"d": dict.fromkeys(tools, 100)}).keys() == {GroupKey("ignored_error", ANY_TOOL)}
+    assert len(grouped(findings, {"d": {"pay": 100, "tool 0": 900}})) == 2, "as concentrated, among two tools"
+
+
 def test_few_runs_and_a_single_tool_say_nothing_about_a_tool() -> None:
     any_tool = {GroupKey("ignored_error", ANY_TOOL)}
     assert grouped([found(run % 4, tool="pay") for run in range(12)], CALLS).keys() == any_tool
