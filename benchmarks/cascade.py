@@ -6,7 +6,8 @@ FOLDER is a copy of the repository RUCBM/AgentProcessBench (predictions of 20 mo
 and labels of people); default: `~/.cache/evaluation-assets/agent-process-bench`. A step passes if it was labelled +1.
 
 Variants of the method were tried with the judges of `STAGES`; two rules for alpha were also compared on the second of
-`UNSEEN`, and whether all judges that were asked or the last stage decides on both. The alpha "of the last judge" is chosen in each split, by labels that neither test nor measure.
+`UNSEEN`, and whether all judges that were asked or the last stage decides on both. The alpha "of the last judge" is
+chosen in each split, by labels that neither test nor measure.
 
 Each split draws half of the trajectories (or of the tasks, five trajectories each) to fit the cascade, and measures
 on the other half: the share of accepted verdicts that differ from the label of people, Cohen's kappa with these
