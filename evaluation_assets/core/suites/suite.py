@@ -197,7 +197,7 @@ _SCHEMAS = ("input_schema", "inputSchema")
 
 
 class ToolDefinition(_Model):
-    """A tool that agents are given.
+    """A tool that agents are given, also as OpenAI, Anthropic and MCP define it.
 
     Attributes:
         name: Name of the tool.
