@@ -3,12 +3,15 @@
 What agents compute is support enough: products, sums and differences of figures that are close by, and are supported
 themselves. So is a later result that has the figure. Only what follows a result is read: without tools, an agent speaks
 from what it knows. A message that hands on a page or a record is a result of a tool that was not recorded.
+
+So are figures and codes that nothing has, one character off one that the agent thought just before, result or not.
 """
 
 import re
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import timedelta
+from decimal import Decimal
 from functools import cached_property
 
 from evaluation_assets.core.sections.findings.claim import VERDICTS, Claim, ClaimVerdict
@@ -17,7 +20,7 @@ from evaluation_assets.core.sections.findings.evidence.computed import is_percen
 from evaluation_assets.core.sections.findings.evidence.course import Asked, Course, Message, PlacedStep, quotation
 from evaluation_assets.core.sections.findings.evidence.cues import cues
 from evaluation_assets.core.sections.findings.evidence.effects import may_do_anything
-from evaluation_assets.core.sections.findings.evidence.given import Given
+from evaluation_assets.core.sections.findings.evidence.given import Given, Texts
 from evaluation_assets.core.sections.findings.evidence.results import as_read
 from evaluation_assets.core.sections.findings.evidence.totals import (
     Record,
@@ -26,7 +29,7 @@ from evaluation_assets.core.sections.findings.evidence.totals import (
     sums_in_lines,
     totals_of,
 )
-from evaluation_assets.core.sections.findings.evidence.values import Value, currency_beside, values_in
+from evaluation_assets.core.sections.findings.evidence.values import Value, currency_beside, misreadings, values_in
 from evaluation_assets.core.traces.trajectories.model import Span
 
 _LEAST = 20
@@ -43,6 +46,15 @@ _NEXT_DAY = re.compile(r"\d\s?\+1\b")
 
 _ASKS = "?？"
 """Questions propose values of their own, and so do requests where other agents hear them."""
+
+_THOUGHTS = 3
+"""Steps up to a message whose last thought it is compared with."""
+
+_SHORTEST_SLIP = 3
+"""Shorter figures and codes differ from others by chance."""
+
+_COUNTED = re.compile(r"[^\W\d]+-?\d{1,2}")
+"""Names with a number: the next one is another thing."""
 
 _KINDS: Mapping[ClaimVerdict, str] = {"contradicted": "contradicted_answer", "not_found": "unsupported_answer"}
 
@@ -77,12 +89,12 @@ def _detect(course: Course) -> Iterator[Detected | Claim]:
         match event:
             case Asked():
                 asked = _numbers(event.message)
-            case Message() if results.is_any and number not in course.handed_on:
-                given = course.texts.given_to(number, also=("argument", "words"))
-                is_heard = len(course.trajectory.agents) > 1
-                yield from _of_message(
-                    event, given, results, asked, has_codes=not course.edits_files, is_heard=is_heard
-                )
+            case Message() if number not in course.handed_on:
+                known = course.texts.given_to(number, also=("argument", "words", "thought"))
+                slips = _otherwise_than_thought(event, course, known, results)
+                if results.is_any or slips:
+                    given = course.texts.given_to(number, also=("argument", "words"))
+                    yield from _of_message(event, given, results, asked, slips, course)
             case PlacedStep() if event.step.result is not None:
                 results.add(event.call.name if event.step.call is not None else "", event.result)
             case _:
@@ -167,9 +179,12 @@ class _Results:
 
 
 def _of_message(
-    message: Message, given: Given, results: _Results, asked: Sequence[float], *, has_codes: bool, is_heard: bool
+    message: Message, given: Given, results: _Results, asked: Sequence[float], slips: Collection[int], course: Course
 ) -> Iterator[Detected | Claim]:
-    values = [value for value in values_in(message.text) if has_codes or value.kind != "code"]
+    is_heard = len(course.trajectory.agents) > 1
+    values = [value for value in values_in(message.text) if value.kind != "code" or not course.edits_files]
+    if not results.is_any:
+        values = [value for value in values if value.start in slips]
     unsupported: Sequence[Value] = [
         value
         for value in values
@@ -179,12 +194,12 @@ def _of_message(
     ]
     if unsupported:
         unsupported = not_computed(message.text, values, unsupported, (*asked, *results.numbers()))
-    wrong = {value.start for value in unsupported}
+    wrong = {*slips, *(value.start for value in unsupported)}
     proposed: set[tuple[str, ...]] = set()
     said: set[tuple[str, ...]] = set()
     new: dict[Span, ClaimVerdict] = {}
     for value in values:
-        if not _may_be_checked(message.text, value, results):
+        if value.start not in slips and not _may_be_checked(message.text, value, results):
             continue
         start, end = quotation(message.text, value.start, value.end)
         is_wrong = value.start in wrong
@@ -195,7 +210,7 @@ def _of_message(
             continue
         verdict: ClaimVerdict = "supported"
         if is_wrong:
-            verdict = "contradicted" if given.holds_nearly(value) else "not_found"
+            verdict = "contradicted" if value.start in slips or given.holds_nearly(value) else "not_found"
             if value.forms not in said:
                 said.add(value.forms)
                 is_graver = VERDICTS.index(verdict) > VERDICTS.index(new.get((start, end), "supported"))
@@ -203,6 +218,48 @@ def _of_message(
         yield Claim(place=message.place(start, end), text=message.text[start:end], verdict=verdict)
     for (start, end), verdict in new.items():
         yield Detected(kind=_KINDS[verdict], place=message.place(start, end), evidence=message.text[start:end])
+
+
+def _otherwise_than_thought(message: Message, course: Course, given: Given, results: _Results) -> set[int]:
+    """Where figures, codes and dates begin that nothing has, one character off one of the last thought.
+
+    The message lacks what was thought, and does not compute the figure from the thought.
+    """
+    last = message.order + (message.step is not None)
+    thoughts = [course.trajectory.piece(made.step.thought) for made in course.steps[max(0, last - _THOUGHTS) : last]]
+    thought = next(filter(None, reversed(thoughts)), "")
+    if not thought:
+        return set()
+    values = list(values_in(message.text))
+    said = {form for value in values for form in value.forms}
+    texts = Texts()
+    texts.add(thought)
+    meant, own = {form for value in values_in(thought) for form in value.forms} - said, texts.given_to(0)
+    numbers = _numbers(thought)
+    slips = [
+        value
+        for value in values
+        if len(value.forms[0]) >= _SHORTEST_SLIP
+        and not (given.holds(value) or own.holds(value))
+        and any(_is_slip(value, other, numbers) for other in misreadings(value.forms[0]) if other in meant)
+        and not results.support(value, message, given)
+    ]
+    return {value.start for value in not_computed(message.text, values, slips, numbers)} if slips else set()
+
+
+def _is_slip(value: Value, meant: str, numbers: Sequence[float]) -> bool:
+    """Whether one character is another, and does not count on, round, or add the years of a number that was thought."""
+    form = value.forms[0]
+    if value.kind == "time" or len(form) != len(meant):
+        return False
+    if value.kind == "date":
+        (year, _, day), (other_year, _, other_day) = form.partition("-"), meant.partition("-")
+        years = abs(int(year) - int(other_year)) if "-" in day and day == other_day else 0
+        return years > 1 and years not in numbers
+    if value.kind == "code":
+        return _COUNTED.fullmatch(form) is None
+    places = len(form.partition(".")[2])
+    return not places or abs(Decimal(form) - Decimal(meant)) > Decimal(10) ** -places
 
 
 def _is_between_dates(value: Value, text: str, given: Given) -> bool:
@@ -240,4 +297,4 @@ def _numbers(text: str) -> list[float]:
     return [float(form) for value in numbers for form in (value.forms[0], *value.parts)]
 
 
-DETECTOR = Detector(name="answers", version="10", kinds=("contradicted_answer", "unsupported_answer"), detect=_detect)
+DETECTOR = Detector(name="answers", version="11", kinds=("contradicted_answer", "unsupported_answer"), detect=_detect)

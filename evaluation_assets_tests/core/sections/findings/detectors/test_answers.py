@@ -1,7 +1,11 @@
 """What agents say, compared with what they were given."""
 
+from typing import Any
+
 import orjson
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from evaluation_assets.core.sections.findings.detectors.answers import DETECTOR
 from evaluation_assets.core.sections.findings.evidence.course import Course
@@ -308,3 +312,52 @@ def test_a_date_in_an_address_of_a_result_supports_the_answer() -> None:
     result = "[1] https://example.org/history#:~:text=On%2013%20January%202004%2C%20the"
     assert said("It was founded on January 13, 2004.", result) == []
     assert said("It was founded on January 14, 2004.", result) == ["contradicted_answer"]
+
+
+def thinking(thought: str, answer: str, *steps: dict[str, Any]) -> list[str]:
+    """What is found in an answer whose agent thought this right before it."""
+    last = {"thought": thought, "action": answer}
+    return [kind for kind, _ in found(DETECTOR, run(asked("What is it?", *steps, last, answer=None)))]
+
+
+@given(st.integers(10_000, 9_999_999), st.data())
+def test_a_digit_other_than_the_agent_thought_contradicts_it(number: int, data: st.DataObject) -> None:
+    thought = str(number)
+    place = data.draw(st.integers(1, len(thought) - 1))
+    digit = data.draw(st.sampled_from([each for each in "123456789" if each != thought[place]]))
+    other = thought[:place] + digit + thought[place + 1 :]
+    assert thinking(f"So it is {thought}.", f"The number is {other}.") == ["contradicted_answer"]
+    assert thinking(f"So it is {thought}.", f"The number is {thought}.") == []
+
+
+@pytest.mark.parametrize(
+    ("thought", "answer"),
+    [
+        ("The code is B4417X.", "The code is B4477X."),
+        ("She was born on March 5, 1971.", "She was born on March 5, 1931."),
+    ],
+)
+def test_a_code_or_date_other_than_the_agent_thought_contradicts_it(thought: str, answer: str) -> None:
+    assert thinking(thought, answer) == ["contradicted_answer"]
+
+
+@pytest.mark.parametrize(
+    ("thought", "answer"),
+    [
+        ("It is 66.66 percent.", "It is 66.67 percent."),
+        ("It is 4184, plus 5.", "It is 4189."),
+        ("It is from March 5, 2021, and valid for 5 years.", "It ends on March 5, 2026."),
+        ("It began on March 5, 2021.", "It ends on March 5, 2022."),
+        ("First comes step1.", "Then comes step2."),
+        ("It is 4184 or 4187.", "It is 4187."),
+        ("It is 4184.", "It is 4187, not 4184."),
+        ("It is 4184.", "It is 5371."),
+    ],
+)
+def test_what_an_agent_rounds_counts_or_computes_is_no_slip(thought: str, answer: str) -> None:
+    assert thinking(thought, answer) == []
+
+
+def test_a_figure_that_was_given_is_no_slip() -> None:
+    assert thinking("It is 4184.", "It is 4187.", call("get", "4187")) == []
+    assert thinking("It is 4184.", "It is 4187.", call("get", "ok")) == ["contradicted_answer"]
