@@ -316,9 +316,10 @@ def _messages_of(run: JsonObject) -> list[Any]:
 
 
 def _have_outcomes(data: JsonObject, found: dict[str, _Found]) -> bool:
-    """Whether all fields of a record are runs with an outcome each, by the names of their tasks."""
+    """Whether all fields of a record are runs with an outcome each, by the names of their tasks, which differ."""
     runs = [run for each in found.values() for _, run in each]
-    return found.keys() == data.keys() and all(OUTCOMES & run.keys() for run in runs)
+    tasks = {as_line([one for one in _messages_of(run) if role_of(one) == "user"][:1]) for run in runs}
+    return found.keys() == data.keys() and len(tasks) == len(runs) and all(OUTCOMES & run.keys() for run in runs)
 
 
 def _without_beginnings(runs: list[tuple[str, JsonObject]]) -> list[tuple[str, JsonObject]]:
@@ -355,14 +356,19 @@ def _after_given(run: JsonObject, beside: JsonObject) -> tuple[JsonObject, tuple
 def _below(runs: _Found, data: JsonObject, key: str) -> _Found:
     """Several runs under a key of an object, with what the object says of each: model, and the task that it names.
 
-    So is the outcome, if none of the runs has one. Of attempts, one of which may have succeeded, it is not.
+    So is the outcome, if none of the runs has one; a number may count them. Of attempts, one of which may have
+    succeeded, it is not.
     """
     known, task_id = _model_in(data), next((data[name] for name in TASK_IDS if recorded_id(data.get(name))), None)
     if task_id is not None or _TRIALS.search(key):
         known |= _task_in(data)
     if task_id is not None:
         runs, known = runs.of_task(task_id), {**known, "task_id": task_id}
-        outcomes = {name: data[name] for name in OUTCOMES & data.keys()}
+        outcomes = {
+            name: data[name]
+            for name in OUTCOMES & data.keys()
+            if isinstance(data[name], bool | str) or "reward" in name.lower()
+        }
         if not _TRIALS.search(key) and not any(OUTCOMES & run.keys() for _, run in runs):
             known |= outcomes
     taken = (key, *known, *TASK_IDS, *_SETTINGS) if known else (key,)

@@ -111,7 +111,8 @@ def with_fields(messages: Sequence[Any]) -> Iterator[Any]:
             if shown is not None:
                 yield {"role": "tool", "content": as_text(shown)}
             continue
-        read = (*TOOLS, *CALLS, *ARGUMENTS, *RESULTS, *ERRORS, *EXITS, *_OUTCOMES)
+        run = (act["name"],) if act["name"] in CODE else ()
+        read = (*TOOLS, *CALLS, *ARGUMENTS, *RESULTS, *ERRORS, *EXITS, *_OUTCOMES, *run)
         call = {"id": act["id"] or f"message {number}", "name": act["name"], "arguments": act["arguments"]}
         others = {key: value for key, value in message.items() if key not in read or key in _OF_MESSAGES}
         yield {**others, "tool_calls": [call]}

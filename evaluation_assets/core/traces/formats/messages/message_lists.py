@@ -10,7 +10,15 @@ from evaluation_assets.core.traces.formats.messages.glaive import glaive_record,
 from evaluation_assets.core.traces.formats.messages.request_steps import with_requests
 from evaluation_assets.core.traces.formats.messages.rollouts import is_rollout, rollout_record
 from evaluation_assets.core.traces.formats.messages.scored_groups import runs_of_group
-from evaluation_assets.core.traces.formats.untyped import as_number, at, decoded, list_in, object_in, without_none
+from evaluation_assets.core.traces.formats.untyped import (
+    as_number,
+    at,
+    decoded,
+    list_in,
+    listed,
+    object_in,
+    without_none,
+)
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
 LISTS = ("messages", "traj", "conversation", "conversations", "trajectory")
@@ -26,6 +34,8 @@ _STORES = ("chat_message_store_state", "storeState")
 _STEPS, _CALLS = "intermediate_steps", "tool_calls"
 _QUERY, _ANSWERS = "query", "answers"
 _REQUESTS = LISTS[4]
+_NO_TASK = "default"
+"""What rollouts of verifiers name as their task if they do not name one."""
 _SHORT = (("req", "resp"), ("req", "res"), ("function_kwargs", "request_response"))
 _FUNCTION = ("function_name", "function_args")
 """What PromptLayer logs a request and its response as, and the function of an SDK that made it."""
@@ -62,8 +72,7 @@ def with_messages(data: JsonObject) -> JsonObject:
         messages = decoded(data[name])
         if not isinstance(messages, list):
             return data
-        if any(isinstance(at(message, _CALLS), str) for message in messages):
-            messages = [_with_calls(message) for message in messages]
+        messages = _with_calls(messages)
         if any(map(is_of_framework, messages)):
             messages = as_chat_messages(messages)
         messages, used = with_given(data, in_order(messages))
@@ -85,14 +94,24 @@ def with_messages(data: JsonObject) -> JsonObject:
         return joined
     for names in _ASKED_AND_SAID:
         if messages := _exchanged(data, names):
-            return {**{key: value for key, value in data.items() if key not in names}, LISTS[0]: messages}
+            others = {key: value for key, value in data.items() if key not in names}
+            return {**_about_rollout(others, names), LISTS[0]: messages}
     return answered_question(data) or data
 
 
 def _exchanged(data: Any, names: tuple[str, str]) -> list[Any]:
     """The messages that were given and made, where both are there."""
-    asked, said = list_in(at(data, names[0])), _messages_said(at(data, names[1]))
-    return [*asked, *said] if any(map(role_of, asked)) and any(map(role_of, said)) else []
+    asked, said = list_in(decoded(at(data, names[0]))), _messages_said(decoded(at(data, names[1])))
+    return _with_calls([*asked, *said]) if any(map(role_of, asked)) and any(map(role_of, said)) else []
+
+
+def _about_rollout(others: JsonObject, names: tuple[str, str]) -> JsonObject:
+    """What stands beside a prompt and its completion: in a rollout of verifiers, the `answer` is the right one."""
+    if names != _ASKED_AND_SAID[0] or "reward" not in others:
+        return others
+    right = {"ground_truth": others["answer"]} if isinstance(others.get("answer"), str) else {}
+    read = (*(("answer",) if right else ()), *(("task",) if others.get("task") == _NO_TASK else ()))
+    return {**{key: value for key, value in others.items() if key not in read}, **right}
 
 
 def _without_requests(data: JsonObject) -> JsonObject:
@@ -183,8 +202,14 @@ def _calls_for(data: JsonObject) -> list[Any] | None:
     return calls if calls and are_calls and isinstance(data.get(_QUERY), str) and "tools" in data else None
 
 
-def _with_calls(message: Any) -> Any:
-    return {**message, _CALLS: decoded(message[_CALLS])} if isinstance(at(message, _CALLS), str) else message
+def _with_calls(messages: list[Any]) -> list[Any]:
+    """Messages whose calls are objects; they may be JSON text, as a list or each."""
+    if not any(isinstance(call, str) for message in messages for call in listed(at(message, _CALLS))):
+        return messages
+    return [
+        {**message, _CALLS: [*map(decoded, listed(decoded(message[_CALLS])))]} if at(message, _CALLS) else message
+        for message in messages
+    ]
 
 
 def are_messages(steps: Any) -> bool:

@@ -472,6 +472,5 @@ def test_requests_to_a_model_among_events_that_are_not_read_are_told(tmp_path: P
         {"event": "tool", "id": "c", "function": "look_up", "arguments": {"order": 17}, "result": "paid", "events": []},
     ]
     summary = summary_of(written(tmp_path, {"description": "a branch", "events": events}))
-    assert summary.trust == "doubtful"
-    assert "messages in events[] (model)[].input" in summary.sentence
-    assert summary.sentence.endswith("1 request stated by the source, 0 read")
+    unread = "1 part of messages could not be read: messages in events[] (model)[].input"
+    assert summary.sentence == f"doubtful: {unread}; 1 request stated by the source, 0 read"

@@ -511,3 +511,10 @@ def test_turns_may_be_questions_with_their_answers(tmp_path: Path, name: str, as
 def test_requests_to_a_model_and_calls_are_no_turns_of_a_user(tmp_path: Path, record: JsonObject) -> None:
     with pytest.raises(Exception, match="no supported format"):
         read(written(tmp_path, record))
+
+
+def test_the_answer_beside_a_rewarded_completion_is_the_right_one(tmp_path: Path) -> None:
+    rollout = {"prompt": [ASKED], "completion": [SAID], "answer": "yes", "task": "default"}
+    rewarded, other = trajectories(written(tmp_path, {**rollout, "reward": 1.0}, {**rollout, "prompt": [ASKED]}))
+    assert (rewarded.reference_answer, other.reference_answer) == ("yes", None)
+    assert (rewarded.task, rewarded.success) == (TASK, True)
