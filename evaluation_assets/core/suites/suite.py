@@ -4,18 +4,15 @@ from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
-    BaseModel,
     BeforeValidator,
-    ConfigDict,
     Field,
     field_validator,
     model_validator,
 )
 
 from evaluation_assets.core.models.endpoints import EndpointSettings
-from evaluation_assets.core.text.field_meanings import describe
+from evaluation_assets.core.suites.tool_definition import SuiteModel, ToolDefinition
 from evaluation_assets.core.text.user_error import UserError
-from evaluation_assets.core.traces.trajectories.model import Tool
 
 Match = Literal["exact", "in_order", "any_order", "superset", "subset", "same_effects"]
 """How whole calls, name and parameters, have to agree with the expected ones.
@@ -44,11 +41,7 @@ class InvalidSuite(UserError, ValueError):
     """A suite that cannot be used; the message names file, line and reason."""
 
 
-class _Model(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True, json_schema_extra=describe)
-
-
-class ParameterRule(_Model):
+class ParameterRule(SuiteModel):
     """What one parameter of an expected call has to be.
 
     Without `equals`, `one_of`, `regex` or `schema` it only has to be there. Values compare as JSON: 1 is 1.0, but
@@ -140,7 +133,7 @@ Rule = Annotated[
 ]
 
 
-class ExpectedCall(_Model):
+class ExpectedCall(SuiteModel):
     """A call the agent should make.
 
     Attributes:
@@ -152,13 +145,13 @@ class ExpectedCall(_Model):
     """
 
     tool: str = Field(min_length=1)
-    parameters: dict[str, Rule] = {}
+    parameters: dict[str, Rule] = Field(default={})
     other_parameters: Literal["allowed", "forbidden"] = "allowed"
     succeeds: bool = Field(default=False, exclude_if=lambda succeeds: not succeeds)
     returns: Any = None
 
 
-class ReferenceAnswer(_Model):
+class ReferenceAnswer(SuiteModel):
     r"""The right final answer.
 
     Attributes:
@@ -180,7 +173,7 @@ def _answer(value: Any) -> Any:
     return {"value": str(value)} if isinstance(value, int | float) and not isinstance(value, bool) else value
 
 
-class Message(_Model):
+class Message(SuiteModel):
     """One message of the conversation a case starts with.
 
     Attributes:
@@ -192,45 +185,7 @@ class Message(_Model):
     content: str
 
 
-_SCHEMAS = ("input_schema", "inputSchema")
-"""Names of `parameters` in definitions for Anthropic and MCP."""
-
-
-class ToolDefinition(_Model):
-    """A tool that agents are given, also as OpenAI, Anthropic and MCP define it.
-
-    Attributes:
-        name: Name of the tool.
-        description: What the model reads about the tool.
-        parameters: JSON Schema, or a flat map of name to type. `null`: only the tool's name is checked.
-        returns: What a mock of the tool answers where no expected call does. Default: such a call fails, or is repeated
-            as the answer if no expected call of the tool has a result.
-    """
-
-    name: str = Field(min_length=1)
-    description: str = ""
-    parameters: dict[str, Any] | None = None
-    returns: Any = None
-
-    @model_validator(mode="before")
-    @classmethod
-    def _of_a_provider(cls, data: Any) -> Any:
-        """The definition, also where it is written for OpenAI, Anthropic or MCP."""
-        if not isinstance(data, dict):
-            return data
-        if data.get("type") == "function":
-            inner = data.get("function")
-            data = {key: value for key, value in data.items() if key not in ("type", "strict", "function")}
-            data |= {key: value for key, value in inner.items() if key != "strict"} if isinstance(inner, dict) else {}
-        return {("parameters" if key in _SCHEMAS else key): value for key, value in data.items()}
-
-    @property
-    def tool(self) -> Tool:
-        """The tool as trajectories have it."""
-        return Tool(name=self.name, description=self.description, parameters=self.parameters)
-
-
-class SimulatedUser(_Model):
+class SimulatedUser(SuiteModel):
     """A user whom a model plays: it answers the agent after the case's message, until the user ends the conversation.
 
     Attributes:
@@ -248,7 +203,7 @@ class SimulatedUser(_Model):
     max_messages: int = Field(default=10, ge=1)
 
 
-class Case(_Model):
+class Case(SuiteModel):
     """A task with expectations. What a case does not say is not checked.
 
     Attributes:
@@ -334,7 +289,7 @@ class Case(_Model):
         return None if any(checked) else "it expects nothing: no call, no keyword, no answer, no budget"
 
 
-class Suite(_Model):
+class Suite(SuiteModel):
     """Cases that belong together.
 
     Attributes:

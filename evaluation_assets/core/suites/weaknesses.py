@@ -14,7 +14,8 @@ from evaluation_assets.core.suites.answers import LONGEST_ALIKE, is_not_found
 from evaluation_assets.core.suites.call_metrics import keyword_score, reaches
 from evaluation_assets.core.suites.call_schemas import defects
 from evaluation_assets.core.suites.calls import Call, same_tool
-from evaluation_assets.core.suites.suite import Case, ExpectedCall, ReferenceAnswer, Suite, ToolDefinition
+from evaluation_assets.core.suites.suite import Case, ExpectedCall, ReferenceAnswer, Suite
+from evaluation_assets.core.suites.tool_definition import ToolDefinition
 from evaluation_assets.core.system.by_key import by_key
 from evaluation_assets.core.text.counted import counted
 from evaluation_assets.core.text.unspaced import UNSPACED

@@ -9,7 +9,8 @@ from evaluation_assets.core.suites.agents.tools import ToolError, as_text
 from evaluation_assets.core.suites.call_schemas import parameter_schema
 from evaluation_assets.core.suites.calls import Call, same_tool
 from evaluation_assets.core.suites.comparison import compare_call
-from evaluation_assets.core.suites.suite import Case, ExpectedCall, Suite, ToolDefinition
+from evaluation_assets.core.suites.suite import Case, ExpectedCall, Suite
+from evaluation_assets.core.suites.tool_definition import ToolDefinition
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Tool
 
 

@@ -11,7 +11,8 @@ from typing import Any
 
 from evaluation_assets.core.suites.formats.base import Draft, Item, Source
 from evaluation_assets.core.suites.formats.files import read_source
-from evaluation_assets.core.suites.suite import Case, ExpectedCall, Message, ParameterRule, ToolDefinition
+from evaluation_assets.core.suites.suite import Case, ExpectedCall, Message, ParameterRule
+from evaluation_assets.core.suites.tool_definition import ToolDefinition
 
 NAME = "bfcl"
 DESCRIPTION = "Berkeley Function-Calling Leaderboard: simple, multiple, parallel, parallel_multiple and irrelevance."
