@@ -177,10 +177,10 @@ def test_a_failure_group_is_told_once_while_it_is_new_and_when_it_was_reopened(
     assert look(installation, cursor) == cursor
     (message,) = receiver
     told = {group["name"]: group for group in message["groups"]}
-    ignored = told["Ignored error"]
+    ignored = told["Ignored error: browser_search_google"]
     assert (message["kind"], ignored["state"], ignored["changed_in"]) == ("failure_groups", "new", "s/2")
     assert (
-        f"New failure group Ignored error ({ignored['group_id']}): 10 of 20 runs of s/2, 25.0% of the"
+        f"New failure group {ignored['name']} ({ignored['group_id']}): 10 of 20 runs of s/2, 25.0% of the"
         in message["text"]
     )
 

@@ -21,7 +21,7 @@ from evaluation_assets.core.pipeline.failure_groups import (
     comparable_trend,
     evaluated_runs,
 )
-from evaluation_assets.core.sections.failure_groups.grouping import UNEXPLAINED, GroupKey, assigned, names_of
+from evaluation_assets.core.sections.failure_groups.grouping import UNEXPLAINED, GroupKey, assigned, names_of, tools_of
 from evaluation_assets.core.sections.failure_groups.identity import with_new_ids
 from evaluation_assets.core.sections.failure_groups.occurrence import Occurrence
 from evaluation_assets.core.sections.failure_groups.states import Change, State, read_states, shown_name, state_of
@@ -86,10 +86,12 @@ def drop_groups(
     keys: list[GroupKey] = []
     unexplained: dict[str, GroupKey] = {}
     affected: dict[GroupKey, set[str]] = defaultdict(set)
+    tools: dict[GroupKey, set[str]] = defaultdict(set, {key: set(own) for key, own in earlier.tools.items()})
     for own in assigned(of_runs, earlier.affected.keys(), {drop: calls_of(home, drop)}):
         keys += (key for _, key in own)
         for each, key in own:
             affected[key].add(each.trajectory_id)
+            tools[key] |= tools_of(key, (each,))
         unexplained |= {each.trajectory_id: key for each, key in own if each.kind == UNEXPLAINED}
     known = dict.fromkeys([*earlier.affected, *affected])
     drops = {key: [*earlier.trend(key), runs.count(len(affected.get(key, ())))] for key in known}
@@ -106,7 +108,10 @@ def drop_groups(
             key: state_of(kept.get(ids[key]), [each.drop for each in drops[key] if each.n_affected], changes[key])
             for key in affected
         },
-        names={key: cover(shown_name(name, kept.get(ids[key]))) for key, name in names_of(drops).items()},
+        names={
+            key: cover(shown_name(name, kept.get(ids[key])))
+            for key, name in names_of({key: tools[key] for key in drops}).items()
+        },
         damaged=damaged,
     )
 
@@ -149,11 +154,12 @@ def _tasks(home: Installation, drop: str, like: EvaluatedRuns) -> EvaluatedRuns:
 
 @dataclass(frozen=True, slots=True)
 class _Earlier:
-    """The drops that were grouped before, and by group its ID, the affected runs of each, and what changed in which."""
+    """The drops that were grouped before, and by group its ID, affected runs, tools, and what changed in which drop."""
 
     drops: Sequence[DropCount] = ()
     ids: Mapping[GroupKey, str] = field(default_factory=dict)
     affected: Mapping[GroupKey, Mapping[str, int]] = field(default_factory=dict)
+    tools: Mapping[GroupKey, Sequence[str]] = field(default_factory=dict)
     changes: Mapping[GroupKey, tuple[Change, str]] = field(default_factory=dict)
 
     def trend(self, key: GroupKey) -> list[DropCount]:
@@ -166,11 +172,12 @@ def _read(groups: Stored, drop: str) -> _Earlier:
     """The table of groups without this drop, which may have been evaluated before."""
     rows = {
         GroupKey(row["kind"], row["tool"], row["words"]): row
-        for row in groups.rows(["group_id", "kind", "tool", "words", "by_drop", "state", "changed_in"])
+        for row in groups.rows(["group_id", "kind", "tool", "tools", "words", "by_drop", "state", "changed_in"])
     }
     return _Earlier(
         [DropCount(*each, 0) for each in GroupsFacts.of(groups).drops if each[0] != drop],
         {key: row["group_id"] for key, row in rows.items()},
         {key: {each["drop"]: each["n_affected"] for each in row["by_drop"]} for key, row in rows.items()},
+        {key: row["tools"] or () for key, row in rows.items()},
         {key: (row["state"], row["changed_in"]) for key, row in rows.items() if row["changed_in"]},
     )

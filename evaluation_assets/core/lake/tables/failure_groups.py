@@ -31,6 +31,7 @@ FAILURE_GROUPS = Table(
         Column("name", NAME, "Kind, tool and words, for people; behind a dash what a judge or a person named it."),
         Column("kind", NAME, "Kind of the findings; those that follow from them may have others."),
         Column("tool", NAME, "Tool in which they gather; `any tool`: calls of any; null: they are at no call."),
+        Column("tools", NAMES, "Tools of its findings."),
         Column("words", NAME, "Words of their evidence, where many have the same; null: they differ in it."),
         Column("severity", NAME, "Of the gravest finding."),
         Column(

@@ -92,11 +92,21 @@ class GroupKey(NamedTuple):
         return ": ".join(part for part in (kind_title(self.kind), tool, said) if part)
 
 
-def names_of(keys: Iterable[GroupKey]) -> dict[GroupKey, str]:
-    """The names of groups. Those that would have the same one also say at which calls their findings are."""
-    names = {key: key.name for key in keys}
+def tools_of(key: GroupKey, members: Iterable[Occurrence]) -> set[str]:
+    """The tools at which a group's findings of its kind are."""
+    return {tool for each in members if each.kind == key.kind and (tool := _tool(each)) is not None}
+
+
+def names_of(tools: Mapping[GroupKey, Collection[str]]) -> dict[GroupKey, str]:
+    """The names of groups with these tools. Those that would have the same one also say at which calls they are."""
+    names = {key: _at_only_tool(key, own).name for key, own in tools.items()}
     alike = Counter(names.values())
     return {key: name if alike[name] == 1 else _with_place(key) for key, name in names.items()}
+
+
+def _at_only_tool(key: GroupKey, tools: Collection[str]) -> GroupKey:
+    """The group as if findings gathered in its tool, if it has no other one."""
+    return key._replace(tool=next(iter(tools))) if key.tool == ANY_TOOL and len(tools) == 1 else key
 
 
 def _with_place(key: GroupKey) -> str:

@@ -69,7 +69,7 @@ def test_a_failure_is_new_in_the_report_of_the_night_that_brings_it(report: Drop
     (missing, ignored) = found.groups
     assert (missing.severity, ignored.severity) == ("HIGH", "MEDIUM")
     assert (ignored.name, ignored.state, ignored.runs, ignored.share) == (
-        "Ignored error",
+        "Ignored error: browser_search_google",
         "new",
         BAD,
         BAD / TASKS,
@@ -112,14 +112,14 @@ def test_the_ui_plots_the_groups_of_each_materialization(home: Path) -> None:
     assert (last["new"].value, last["groups"].value, before["new"].value, before["groups"].value) == (2, 2, 0, 0)
     (group, _) = Installation.at(str(home)).whole_table("failure_groups").rows()
     assert last[f"share_{group['group_id']}"].value == BAD / (3 * TASKS)
-    assert "| Ignored error | new | 7 |" in str(last["gravest"].value)
+    assert "| Ignored error: browser_search_google | new | 7 |" in str(last["gravest"].value)
 
 
 def test_a_drop_counts_once_although_the_table_has_it_already(home: Path, report: DropReport) -> None:
     again = groups(home, "nights/3")
     names = {group.group_id: [point.drop for point in group.points] for group in report.failure_groups.groups}  # type: ignore[union-attr]
     assert {key.id: [each.drop for each in again.trends[key]] for key in again.states} == names
-    assert set(again.names.values()) == {"IGNORED ERROR", "MISSING ANSWER"}, "names are covered as texts are"
+    assert set(again.names.values()) == {"IGNORED ERROR: BROWSER_SEARCH_GOOGLE", "MISSING ANSWER"}, "names are covered as texts are"
 
 
 def test_a_resolved_group_is_reopened_in_the_report(home: Path) -> None:
@@ -135,7 +135,7 @@ def test_a_drop_without_a_group_tells_what_versions_changed(home: Path) -> None:
     assert found is not None and found.groups == []
     (change,) = found.changes
     assert (change.version, change.since, change.gone) == ("helper v2", "helper v1", [])
-    assert sorted(change.appeared) == ["IGNORED ERROR", "MISSING ANSWER"]
+    assert sorted(change.appeared) == ["IGNORED ERROR: BROWSER_SEARCH_GOOGLE", "MISSING ANSWER"]
 
 
 def test_a_damaged_table_of_groups_is_reported_and_the_drop_is_grouped_alone(home: Path, tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from evaluation_assets.core.sections.failure_groups.grouping import (
     grouped,
     names_of,
     pattern_of,
+    tools_of,
 )
 from evaluation_assets.core.sections.failure_groups.occurrence import Occurrence
 
@@ -275,10 +276,24 @@ def test_no_two_groups_have_the_same_name() -> None:
     words = "pay: expected #"
     keys = [GroupKey("loop"), GroupKey("loop", ANY_TOOL), GroupKey("loop", "pay")]
     keys += [GroupKey("wrong_argument", "pay", words), GroupKey("wrong_argument", ANY_TOOL, words)]
-    assert list(names_of(keys).values()) == [
+    assert list(names_of(dict.fromkeys(keys, ("pay", "ship"))).values()) == [
         "Loop: no tool",
         "Loop: any tool",
         "Loop: pay",
         f"Wrong argument: pay: {words}",
         f"Wrong argument: any tool: {words}",
     ]
+
+
+def test_a_group_of_any_tool_is_named_by_the_only_one_of_its_findings() -> None:
+    (key,) = groups = grouped([found(run, tool="pay") for run in range(3)], CALLS)
+    assert names_of({key: tools_of(key, groups[key])}) == {key: "Ignored error: pay"}
+    made_up = found(0, "unsupported_argument", tool="ship", clip_index=2)
+    groups = grouped([found(0, tool="pay", clip_index=1), made_up], CALLS)
+    assert tools_of(key, groups[key]) == {"pay"}, "what follows from the error is at another tool"
+    groups = grouped([found(run, tool=("pay", "search")[run % 2]) for run in range(4)], CALLS)
+    assert names_of({key: tools_of(key, groups[key])}) == {key: "Ignored error"}
+    said = GroupKey("unsupported_answer")
+    assert names_of({said: tools_of(said, [found(0, "unsupported_answer", tool="pay")])}) == {
+        said: "Unsupported answer"
+    }

@@ -1,6 +1,7 @@
 """Cues of `cues.yaml`, by their name, in every language."""
 
 import re
+from collections.abc import Iterator
 from functools import cache
 
 from evaluation_assets.core.text.pattern_sets import PatternSet
@@ -10,7 +11,7 @@ from evaluation_assets.core.text.shipped_yaml import shipped_yaml
 @cache
 def cues(name: str) -> PatternSet:
     """The cues with a name."""
-    return PatternSet([cue for patterns in document()[name].values() for cue in patterns], re.IGNORECASE)
+    return PatternSet([*_cues(name)], re.IGNORECASE)
 
 
 def without(name: str, text: str) -> str:
@@ -20,9 +21,14 @@ def without(name: str, text: str) -> str:
 
 @cache
 def _pattern(name: str) -> re.Pattern[str]:
-    return re.compile(
-        "|".join(f"(?:{cue})" for patterns in document()[name].values() for cue in patterns), re.IGNORECASE
-    )
+    return re.compile("|".join(f"(?:{cue})" for cue in _cues(name)), re.IGNORECASE)
+
+
+def _cues(name: str) -> Iterator[str]:
+    people = "|".join(document()["people"]["en"])
+    for patterns in document()[name].values():
+        for cue in patterns:
+            yield cue.replace("{people}", people)
 
 
 def document() -> dict[str, dict[str, list[str]]]:
