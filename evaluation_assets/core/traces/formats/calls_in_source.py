@@ -1,6 +1,6 @@
 """How many calls, or results, a source holds: counted record by record, without what stands in several records."""
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Set
 from dataclasses import dataclass, field
 
@@ -24,7 +24,8 @@ class InSource:
     _now: set[str] = field(default_factory=set)
     _before: set[str] = field(default_factory=set)
     _named: deque[set[str]] = field(default_factory=lambda: deque(maxlen=_REMEMBERED))
-    _records: deque[Set[str]] = field(default_factory=lambda: deque(maxlen=_REMEMBERED))
+    _records: deque[Set[str]] = field(default_factory=deque)
+    _in_records: Counter[str] = field(default_factory=Counter)
 
     def times(self, is_by_record: bool) -> int:
         """How many there are, if each record is a run or none; else at least so many."""
@@ -35,8 +36,14 @@ class InSource:
         fresh = calls - self._now - self._before
         self._times += sum(not any(call in named for named in self._named) for call in fresh)
         self._now |= calls
-        self._told += sum(not any(call in record for record in self._records) for call in told)
+        self._told += sum(not self._in_records[call] for call in told)
         self._records.append(told)
+        self._in_records.update(told)
+        if len(self._records) > _REMEMBERED:
+            for call in self._records.popleft():
+                self._in_records[call] -= 1
+                if not self._in_records[call]:
+                    del self._in_records[call]
 
     def known(self, calls: Set[str]) -> int:
         """How many of these were counted lately."""
