@@ -123,11 +123,12 @@ def test_all_faults_of_a_file_are_named_at_once(tmp_path: Path) -> None:
     ]
 
 
-def test_a_fault_of_many_cases_is_named_once(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("times", "others"), [(2, "1 more case"), (1000, "999 more cases")])
+def test_a_fault_of_many_cases_is_named_once(tmp_path: Path, times: int, others: str) -> None:
     with pytest.raises(InvalidSuite) as raised:
-        load(tmp_path, "cases:\n" + "  - {id: x, message: m, keywrds: [x]}\n" * 1000)
+        load(tmp_path, "cases:\n" + "  - {id: x, message: m, keywrds: [x]}\n" * times)
     (named,) = str(raised.value).split(". ")
-    assert named.startswith("weather.yaml:2: cases[0].keywrds") and named.endswith(" (and 999 more cases)")
+    assert named.startswith("weather.yaml:2: cases[0].keywrds") and named.endswith(f" (and {others})")
 
 
 def test_a_question_ends_its_sentence(tmp_path: Path) -> None:

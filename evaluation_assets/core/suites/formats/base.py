@@ -9,7 +9,7 @@ from upath import UPath
 
 from evaluation_assets.core.suites.suite import Case, InvalidSuite
 from evaluation_assets.core.system.by_key import by_key
-from evaluation_assets.core.text.counted import first_of
+from evaluation_assets.core.text.counted import counted, first_of
 
 _SAID_FAULTS = 5
 
@@ -20,7 +20,9 @@ _CASE = re.compile(r"^.*?:\d+: \w+\[\d+\]")
 def invalid(faults: Sequence[str]) -> InvalidSuite:
     """The error for all faults of a file: the first of each kind, with the number of those like it."""
     alike = by_key((_CASE.sub("", fault), fault) for fault in faults)
-    said = [first + (f" (and {len(others):,} more cases)" if others else "") for first, *others in alike.values()]
+    said = [
+        first + (f" (and {counted(len(others), 'more case')})" if others else "") for first, *others in alike.values()
+    ]
     return InvalidSuite(first_of(said, _SAID_FAULTS, between=". ").replace("?. ", "? "))
 
 
