@@ -119,9 +119,8 @@ def test_a_drop_counts_once_although_the_table_has_it_already(home: Path, report
     again = groups(home, "nights/3")
     names = {group.group_id: [point.drop for point in group.points] for group in report.failure_groups.groups}  # type: ignore[union-attr]
     assert {key.id: [each.drop for each in again.trends[key]] for key in again.states} == names
-    assert set(again.names.values()) == {"IGNORED ERROR: BROWSER_SEARCH_GOOGLE", "MISSING ANSWER"}, (
-        "names are covered as texts are"
-    )
+    covered = {"IGNORED ERROR: BROWSER_SEARCH_GOOGLE", "MISSING ANSWER"}
+    assert set(again.names.values()) == covered, "names are covered as texts are"
 
 
 def test_a_resolved_group_is_reopened_in_the_report(home: Path) -> None:
