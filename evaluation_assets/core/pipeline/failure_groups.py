@@ -262,7 +262,10 @@ def group_rows(all_runs: AllRuns, states: Mapping[str, KeptState]) -> list[Row]:
     """Rows of `failure_groups`: the gravest first, of these those with the most affected runs."""
     ids, tools = all_runs.ids, {key: tools_of(key, members) for key, members in all_runs.groups.items()}
     names = names_of(tools)
-    rows = [_row(key, names[key], members, all_runs, states.get(ids[key])) for key, members in all_runs.groups.items()]
+    rows = [
+        _row(key, names[key], members, all_runs, states.get(ids[key])) | {"tools": sorted(tools[key])}
+        for key, members in all_runs.groups.items()
+    ]
     return sorted(rows, key=lambda row: (SEVERITIES.index(row["severity"]), -row["n_runs"], row["group_id"]))
 
 
@@ -307,7 +310,6 @@ def _row(key: GroupKey, name: str, members: Sequence[Occurrence], all_runs: AllR
         "name": shown_name(name, kept),
         "kind": key.kind,
         "tool": key.tool,
-        "tools": sorted(tools_of(key, members)),
         "words": key.words,
         "severity": min((each.severity for each in members), key=SEVERITIES.index),
         "state": state,
