@@ -159,6 +159,7 @@ def test_the_terminal_names_the_tools_with_the_most_failed_calls(tmp_path: Path)
     assert told(made[8]) == told() == ""
 
 
+@pytest.mark.slow
 def test_of_many_drops_only_what_went_wrong_is_told(tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     for number in range(11):
@@ -171,6 +172,7 @@ def test_of_many_drops_only_what_went_wrong_is_told(tmp_path: Path) -> None:
     assert command("evaluate", tmp_path / "in", "--verbose", home=tmp_path / "home").stdout.count("\n  report ") == 11
 
 
+@pytest.mark.slow
 def test_a_folder_of_files_with_one_run_each_is_told_of_one_drop(tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     for number in range(3):

@@ -27,6 +27,7 @@ def confirmed(file: Path) -> Path:
     return file
 
 
+@pytest.mark.slow
 def test_cases_from_a_group_and_from_a_drop(tmp_path: Path) -> None:
     home, folder = tmp_path / "home", tmp_path / "in" / "nights"
     folder.mkdir(parents=True)

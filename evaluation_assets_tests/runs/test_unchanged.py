@@ -263,6 +263,7 @@ def evaluate_without_imports(*arguments: str, home: Path) -> tuple[int, str]:
     return done.returncode, done.stdout
 
 
+@pytest.mark.slow
 def test_the_command_prints_the_same_without_a_run(tmp_path: Path) -> None:
     home, file = tmp_path / "home", tmp_path / "d.jsonl"
     text = call("where?", "here") + "<answer>here</answer>"

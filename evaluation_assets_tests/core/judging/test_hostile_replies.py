@@ -95,6 +95,7 @@ VALUES = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(
     summary=STRANGE,
     more=st.dictionaries(

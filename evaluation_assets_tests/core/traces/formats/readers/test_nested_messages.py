@@ -71,6 +71,7 @@ def read_alone(folder: Path, record: Any) -> tuple[str, int, int]:
     return said.trust, said.calls, said.results
 
 
+@pytest.mark.slow
 def test_a_record_inside_another_is_read_as_by_itself_or_not_as_complete(tmp_path: Path) -> None:
     same, others = Counter[str](), []
     for name, record in RECORDS:
