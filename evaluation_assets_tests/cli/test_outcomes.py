@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
 from upath import UPath
 
 from evaluation_assets.core.lake.row import Row
