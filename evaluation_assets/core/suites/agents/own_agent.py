@@ -10,7 +10,7 @@ import time
 from dataclasses import replace
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from evaluation_assets.core.models.json_text import dumped, loads
 from evaluation_assets.core.suites.agents.command_process import TooMuchOutput, run_command
@@ -26,6 +26,7 @@ from evaluation_assets.core.traces.formats.messages.chat import events_of, role_
 from evaluation_assets.core.traces.formats.readers import anthropic_messages, openai_responses
 from evaluation_assets.core.traces.formats.transcript import Asked, Event, Said
 from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
+from evaluation_assets.core.traces.formats.usage import usage_of
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Usage
 
 MOST_OUTPUT = 16 * 1024 * 1024
@@ -47,25 +48,12 @@ class AgentFailed(Exception):
         self.ended: Ended = ended
 
 
-_MOST_TOKENS = 10**12
-"""More than any attempt takes, and little enough to be added up in 64 bits."""
-
-
-class _Usage(BaseModel):
-    model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
-
-    input_tokens: int | None = Field(default=None, ge=0, le=_MOST_TOKENS)
-    cached_tokens: int | None = Field(default=None, ge=0, le=_MOST_TOKENS)
-    output_tokens: int | None = Field(default=None, ge=0, le=_MOST_TOKENS)
-    cost_usd: float | None = Field(default=None, ge=0, allow_inf_nan=False)
-
-
 class _Answer(BaseModel):
     model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
 
     answer: str | None = None
     messages: list[dict[str, Any]] = []
-    usage: _Usage | None = None
+    usage: JsonObject | None = None
 
 
 async def attempt_by(agent: AgentSettings, attempt: Attempt) -> None:
@@ -110,12 +98,24 @@ def _take(agent: AgentSettings, attempt: Attempt, returned: object) -> Ended:
     attempt.steps, attempt.calls = max(1, len(said)), sum(len(event.calls) for event in said)
     attempt.said = [event.message for event in said if event.message]
     if told.usage is not None:
-        attempt.usages = [Usage(**told.usage.model_dump())]
+        attempt.usages = [_used(told.usage)]
     else:
         attempt.usages = [event.usage for event in said if event.usage is not None]
     if not (attempt.last_text or "").strip():
         raise AgentFailed("the agent returned no answer")
     return "answered"
+
+
+def _used(given: JsonObject) -> Usage:
+    """The usage that an agent states by the names of any provider."""
+    unmapped = UnmappedFields()
+    with unmapped.reading(given) as fields:
+        used = usage_of(fields)
+    negative = [name for name, value in given.items() if isinstance(value, int | float) and value < 0]
+    odd = [*unmapped.counts, *(what for _, what in unmapped.notes), *negative]
+    if odd:
+        raise AgentFailed(f"usage.{odd[0]} is no count of tokens and no cost. {_REMEDY}")
+    return used or Usage()
 
 
 def _events(messages: list[JsonObject], agent: str) -> list[Event]:

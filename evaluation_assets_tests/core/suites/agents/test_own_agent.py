@@ -182,6 +182,20 @@ def test_messages_without_a_role_fail_the_attempt(tmp_path: Path, running: Runni
     assert found.extra["ended"] == "failed" and found.extra["error"].startswith("messages[1] has no role")
 
 
+@pytest.mark.parametrize(
+    "usage",
+    [
+        {"prompt_tokens": 8, "completion_tokens": 3, "total_tokens": 11, "prompt_tokens_details": {"cached_tokens": 2}},
+        {"input_tokens": 6, "cache_read_input_tokens": 2, "cache_creation_input_tokens": 0, "output_tokens": 3},
+    ],
+    ids=["OpenAI", "Anthropic"],
+)
+def test_usage_may_be_what_a_provider_reports(tmp_path: Path, running: Running, usage: dict[str, Any]) -> None:
+    found = ran(running, function(tmp_path, f"def run(task): return {{'answer': '1024', 'usage': {usage}}}"))
+    assert found.usage is not None
+    assert (found.usage.input_tokens, found.usage.cached_tokens, found.usage.output_tokens) == (8, 2, 3)
+
+
 @pytest.mark.parametrize("number", ["NaN", "Infinity"])
 def test_a_number_that_is_none_is_missing_in_the_output_of_a_command(
     tmp_path: Path, running: Running, number: str
@@ -198,8 +212,16 @@ def test_a_number_that_is_none_is_missing_in_the_output_of_a_command(
         ("return {'answer': 4}", "the agent returned dict: answer: must be text. Return"),
         ("return None", "the agent returned NoneType: must be fields with values. Return"),
         (
-            "return {'answer': 'x', 'usage': {'prompt_tokens': 1}}",
-            "the agent returned dict: usage.prompt_tokens: unknown field",
+            "return {'answer': 'x', 'usage': {'tokens_used': 1}}",
+            "usage.tokens_used is no count of tokens and no cost. Return",
+        ),
+        (
+            "return {'answer': 'x', 'usage': {'output_tokens': -1}}",
+            "usage.output_tokens is no count of tokens and no cost. Return",
+        ),
+        (
+            "return {'answer': 'x', 'usage': {'cost_usd': 'much'}}",
+            "usage.cost_usd (a text) is no count of tokens and no cost. Return",
         ),
         ("raise LookupError('no model')", "LookupError: no model"),
         ("return 42", "the agent returned int"),
