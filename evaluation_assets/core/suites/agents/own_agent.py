@@ -114,7 +114,7 @@ def _used(given: JsonObject) -> Usage:
     negative = [name for name, value in given.items() if isinstance(value, int | float) and value < 0]
     odd = [*unmapped.counts, *(what for _, what in unmapped.notes), *negative]
     if odd:
-        raise AgentFailed(f"usage.{odd[0]} is no count of tokens and no cost. {_REMEDY}")
+        raise AgentFailed(f"usage.{odd[0]} is not a count of tokens or a cost. {_REMEDY}")
     return used or Usage()
 
 

@@ -213,15 +213,15 @@ def test_a_number_that_is_none_is_missing_in_the_output_of_a_command(
         ("return None", "the agent returned NoneType: must be fields with values. Return"),
         (
             "return {'answer': 'x', 'usage': {'tokens_used': 1}}",
-            "usage.tokens_used is no count of tokens and no cost. Return",
+            "usage.tokens_used is not a count of tokens or a cost. Return",
         ),
         (
             "return {'answer': 'x', 'usage': {'output_tokens': -1}}",
-            "usage.output_tokens is no count of tokens and no cost. Return",
+            "usage.output_tokens is not a count of tokens or a cost. Return",
         ),
         (
             "return {'answer': 'x', 'usage': {'cost_usd': 'much'}}",
-            "usage.cost_usd (a text) is no count of tokens and no cost. Return",
+            "usage.cost_usd (a text) is not a count of tokens or a cost. Return",
         ),
         ("raise LookupError('no model')", "LookupError: no model"),
         ("return 42", "the agent returned int"),
