@@ -22,10 +22,10 @@ from evaluation_assets.core.text.faults import faults_of
 from evaluation_assets.core.text.masking import environment_mask
 from evaluation_assets.core.text.well_formed import well_formed_json
 from evaluation_assets.core.traces.formats.files.json_values import loaded
-from evaluation_assets.core.traces.formats.messages.chat import events_of, role_of
+from evaluation_assets.core.traces.formats.messages.chat import events_of, part_kinds, role_of
 from evaluation_assets.core.traces.formats.readers import anthropic_messages, openai_responses
 from evaluation_assets.core.traces.formats.transcript import Asked, Event, Said
-from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
+from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.traces.formats.usage import usage_of
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Usage
 
@@ -35,6 +35,8 @@ MOST_OUTPUT = 16 * 1024 * 1024
 _LONGEST_ERROR = 2000
 _SHOWN = 200
 """Characters of an output that is not JSON, of which the reason shows the beginning."""
+_BLOCKS = frozenset(("tool_use", "tool_result"))
+"""Parts of messages of Anthropic that are calls and results."""
 _REMEDY = "Return a text, or an object with answer, messages and usage."
 _INHERITED = ("PATH", "HOME", "USER", "LANG", "LC_ALL", "TMPDIR", "TZ")
 """Variables that every command is given; all others are named by `env` and `env_from`."""
@@ -48,12 +50,16 @@ class AgentFailed(Exception):
         self.ended: Ended = ended
 
 
+_MOST = 10**12
+"""More tokens than any attempt takes, and few enough to be added up in 64 bits."""
+
+
 class _Answer(BaseModel):
     model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
 
     answer: str | None = None
     messages: list[dict[str, Any]] = []
-    usage: JsonObject | None = None
+    usage: Any = None
 
 
 async def attempt_by(agent: AgentSettings, attempt: Attempt) -> None:
@@ -97,7 +103,7 @@ def _take(agent: AgentSettings, attempt: Attempt, returned: object) -> Ended:
     attempt.last_text = told.answer if told.answer is not None else last
     attempt.steps, attempt.calls = max(1, len(said)), sum(len(event.calls) for event in said)
     attempt.said = [event.message for event in said if event.message]
-    if told.usage is not None:
+    if isinstance(told.usage, dict):
         attempt.usages = [_used(told.usage)]
     else:
         attempt.usages = [event.usage for event in said if event.usage is not None]
@@ -107,22 +113,23 @@ def _take(agent: AgentSettings, attempt: Attempt, returned: object) -> Ended:
 
 
 def _used(given: JsonObject) -> Usage:
-    """The usage that an agent states by the names of any provider."""
-    unmapped = UnmappedFields()
-    with unmapped.reading(given) as fields:
-        used = usage_of(fields)
-    negative = [name for name, value in given.items() if isinstance(value, int | float) and value < 0]
-    odd = [*unmapped.counts, *(what for _, what in unmapped.notes), *negative]
-    if odd:
-        raise AgentFailed(f"usage.{odd[0]} is not a count of tokens or a cost. {_REMEDY}")
-    return used or Usage()
+    """The usage that an agent states by the names of any provider. What says nothing of tokens and cost is left out.
+
+    It is unknown where a figure is none: negative, or more than any attempt takes.
+    """
+    used = usage_of(Fields(given)) or Usage()
+    figures = (used.input_tokens, used.cached_tokens, used.output_tokens, used.cost_usd)
+    negative = any(isinstance(value, int | float) and value < 0 for value in given.values())
+    return Usage() if negative or any(each is not None and each >= _MOST for each in figures) else used
 
 
 def _events(messages: list[JsonObject], agent: str) -> list[Event]:
     """What messages say: chat messages of OpenAI or Anthropic, or items of the Responses API."""
-    without_role = next((index for index, message in enumerate(messages) if role_of(message) is None), None)
-    if without_role is not None:
-        raise AgentFailed(f"messages[{without_role}] has no role. {_REMEDY}")
+    for index, message in enumerate(messages):
+        if role_of(message) is None or message.get("type") in _BLOCKS:
+            raise AgentFailed(f"messages[{index}] has no role. {_REMEDY}")
+    if len(protocols := set(filter(None, map(_protocol, messages)))) > 1:
+        raise AgentFailed(f"messages are of several protocols: {', '.join(sorted(protocols))}. {_REMEDY}")
     with UnmappedFields().reading({"messages": messages}) as fields:
         given = fields.objects("messages")
         if any(map(openai_responses.is_item, messages)):
@@ -132,6 +139,15 @@ def _events(messages: list[JsonObject], agent: str) -> list[Event]:
         else:
             return list(events_of(given, agent))
     return [replace(event, agent_id=agent) if isinstance(event, Said) else event for event in events]
+
+
+def _protocol(message: JsonObject) -> str | None:
+    """Whose protocol a call or result is of; `None` for what is the same in all."""
+    if openai_responses.is_item(message) and message.get("type") not in ("message", "reasoning"):
+        return "Responses"
+    if message.get("tool_calls") or message.get("role") == "tool":
+        return "OpenAI's chat"
+    return "Anthropic" if _BLOCKS & part_kinds([message]) else None
 
 
 async def _by_function(agent: AgentSettings, task: JsonObject) -> object:
