@@ -15,6 +15,8 @@ from jsonschema.validators import extend
 from referencing import Registry
 from referencing.exceptions import Unresolvable
 
+from evaluation_assets.core.text.exact_json import is_long_integer
+
 MOST_REFERENCES = 10_000
 """References followed to check one value; the largest real schemas of tools need some dozens."""
 
@@ -90,6 +92,14 @@ def _pattern_properties(validator: Any, patterns: Any, instance: Any, schema: An
                     yield from validator.descend(value, below, path=name, schema_path=pattern)
 
 
+def _type(validator: Any, types: Any, instance: Any, schema: Any) -> Iterator[ValidationError]:
+    """As for all values; integers that 64 bits cannot hold are read as texts, and are integers."""
+    known = [types] if isinstance(types, str) else types
+    is_long = is_long_integer(instance) and not {"integer", "number"}.isdisjoint(known)
+    if not is_long:
+        yield from _VALIDATORS["type"](validator, types, instance, schema)
+
+
 _Bounded = extend(
     jsonschema.Draft202012Validator,
     {
@@ -97,5 +107,6 @@ _Bounded = extend(
         "$dynamicRef": _counted("$dynamicRef"),
         "pattern": _pattern,
         "patternProperties": _pattern_properties,
+        "type": _type,
     },
 )

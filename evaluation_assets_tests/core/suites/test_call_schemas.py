@@ -57,6 +57,16 @@ def test_types_of_programming_languages_and_flat_maps_are_understood() -> None:
 
 
 @pytest.mark.parametrize(
+    ("value", "is_right"),
+    [("1" + "0" * 29, True), ("-1" + "0" * 19, True), ("12", False), ("0" * 30, False), ("1" * 30 + "x", False)],
+)
+def test_an_integer_beyond_64_bits_is_read_as_its_digits_and_is_an_integer(value: str, is_right: bool) -> None:
+    for kind in ("integer", "number"):
+        tool = Tool(name="f", parameters={"type": "object", "properties": {"id": {"type": kind}}})
+        assert [each.kind for each in defects(call("f", id=value), [tool])] == ([] if is_right else ["wrong_type"])
+
+
+@pytest.mark.parametrize(
     "parameters",
     [
         {"type": "object", "properties": {"x": {"pattern": "(a+)+$"}}},
