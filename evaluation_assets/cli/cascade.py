@@ -76,7 +76,9 @@ def fit(
     )
     write_cascade(home.cascade_file, cascade)
     _print(home, panel, cascade, drops)
-    echo(f"Written to {home.cascade_file}; later runs ask each stage only about what no stage before it accepts.")
+    spares = any(each.thresholds for each in cascade.criteria)
+    later = "; later runs ask each stage only about what no stage before it accepts" if spares else ""
+    echo(f"Written to {home.cascade_file}{later}.")
 
 
 @cascade_commands.command()

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from evaluation_assets.core.gating.figures import p_value
 from evaluation_assets.core.judging.cascade.fitted import LABELS, FittedCascade, FittedCriterion
 from evaluation_assets.core.judging.cascade.risk import fewest_clusters
 from evaluation_assets.core.judging.cascade.savings import Savings
@@ -39,6 +40,11 @@ def savings_lines(cascade: FittedCascade, savings: Savings, drops: int) -> Itera
             yield f"  {judge.judge} is spared {judge.spared} of {savings.subjects} subjects ({usd})"
 
 
+def _p(value: float | None) -> str:
+    shown = p_value(value)
+    return shown if shown.startswith("<") else f"= {shown}"
+
+
 def _criterion(cascade: FittedCascade, fitted: FittedCriterion) -> str:
     name = f"{fitted.level}.{fitted.criterion}"
     labelled = f"{counted(fitted.clusters_fitted, cascade.unit)} to learn, {fitted.clusters} to test"
@@ -56,7 +62,7 @@ def _criterion(cascade: FittedCascade, fitted: FittedCriterion) -> str:
     accepted = f"{fitted.accepted} of {fitted.subjects} tested ({_share(fitted.accepted, fitted.subjects)})"
     return (
         f"  {name}: accepts {accepted}: {stages}; "
-        f"{_share(fitted.errors, fitted.accepted)} of them wrong ({labelled}, p = {fitted.p_value:.3f})"
+        f"{_share(fitted.errors, fitted.accepted)} of them wrong ({labelled}, p {_p(fitted.p_value)})"
     )
 
 
