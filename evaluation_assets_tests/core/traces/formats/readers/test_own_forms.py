@@ -518,3 +518,14 @@ def test_the_answer_beside_a_rewarded_completion_is_the_right_one(tmp_path: Path
     rewarded, other = trajectories(written(tmp_path, {**rollout, "reward": 1.0}, {**rollout, "prompt": [ASKED]}))
     assert (rewarded.reference_answer, other.reference_answer) == ("yes", None)
     assert (rewarded.task, rewarded.success) == (TASK, True)
+
+
+@pytest.mark.parametrize("given", ["Find x.", {"role": "user", "content": "Find x."}])
+@pytest.mark.parametrize("key", ["prompt", "input"])
+def test_a_prompt_beside_answers_is_what_the_user_said(tmp_path: Path, key: str, given: Any) -> None:
+    record = {key: given, "messages": [{"role": "assistant", "content": "x is 2."}]}
+    (run,) = trajectories(written(tmp_path, record))
+    assert (run.task, run.turns[0].user_message, run.final_answer) == ("Find x.", "Find x.", "x is 2.")
+    answered = {"prompt": "You are a bot.", "messages": [{"role": "user", "content": "Find x."}, *record["messages"]]}
+    (run,) = trajectories(written(tmp_path, answered))
+    assert run.task == "Find x."
