@@ -5,20 +5,18 @@ from dataclasses import replace
 from pathlib import Path
 
 import dagster as dg
-import numpy as np
 import yaml
 from upath import UPath
 
 from evaluation_assets.cli.chosen_panel import NOT_FITTED
-from evaluation_assets.core.judging.cascade.fitted import LABELS, FittedCascade, write_cascade
-from evaluation_assets.core.judging.cascade.fitting import LabelledSubjects, fit_criterion
+from evaluation_assets.core.judging.cascade.fitted import FittedCascade, write_cascade
 from evaluation_assets.core.judging.panel import panel_of
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.traces.formats.readers.canonical import line_of
 from evaluation_assets.core.traces.trajectories.recorded import RecordedVerdict, labelled
 from evaluation_assets.definitions import build_definitions
 from evaluation_assets_tests.conftest import Workspace, command
-from evaluation_assets_tests.core.judging.cascade.simulated import of_scores
+from evaluation_assets_tests.core.judging.cascade.simulated import accepting
 from evaluation_assets_tests.judging_alone import CLIPS, chains
 
 STAGES = (("cheap",), ("dear",))
@@ -52,26 +50,7 @@ def drop() -> bytes:
 
 def cascade() -> FittedCascade:
     """Accepts clips that a judge scores with 1."""
-    random = np.random.default_rng(1)
-    said = random.choice([0.7, 1.0], 2000)
-    passes = (said == 1.0) | (random.random(2000) < 0.5)
-    clusters = [f"run {number}" for number in range(2000)]
-    places = np.arange(2000) % CLIPS
-    subjects = LabelledSubjects(of_scores({"cheap": said, "dear": said}, kind="none", places=places), clusters, passes)
-    names = {criterion.key for chain in chains(1) for subject in chain.subjects for criterion in subject.criteria}
-    fitted = tuple(
-        fit_criterion("clip", name, subjects, STAGES, alpha=0.05, delta=0.1, pass_score=0.6) for name in sorted(names)
-    )
-    return FittedCascade(
-        version=2,
-        alpha=0.05,
-        delta=0.1,
-        reference=LABELS,
-        unit="trajectory",
-        pass_score=0.6,
-        stages=STAGES,
-        criteria=fitted,
-    )
+    return accepting(STAGES, unsure=0.7)
 
 
 def test_later_stages_judge_less_and_what_nobody_accepts_is_reviewed(

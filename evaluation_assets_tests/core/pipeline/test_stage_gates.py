@@ -1,16 +1,14 @@
 """Judges of a cascade wait for each other, trajectory by trajectory, and never for one that has ended."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from operator import itemgetter
 
-import numpy as np
 import pytest
 
-from evaluation_assets.core.judging.cascade.fitted import LABELS, FittedCascade
-from evaluation_assets.core.judging.cascade.fitting import LabelledSubjects, fit_criterion
+from evaluation_assets.core.judging.cascade.fitted import FittedCascade
 from evaluation_assets.core.judging.judge import Judge, Judgement
 from evaluation_assets.core.judging.selection import EVERYTHING, Selection
 from evaluation_assets.core.judging.subjects import Subject
@@ -19,7 +17,7 @@ from evaluation_assets.core.lake.tables import CLIP_VERDICTS
 from evaluation_assets.core.models.budget import Budget
 from evaluation_assets.core.pipeline.stage_gates import Stages, Statements, stage_gates
 from evaluation_assets.core.pipeline.verdicts import PanelRun
-from evaluation_assets_tests.core.judging.cascade.simulated import of_scores
+from evaluation_assets_tests.core.judging.cascade.simulated import accepting
 from evaluation_assets_tests.judging_alone import CLIPS, chains
 
 STAGES = (("cheap",), ("dear",))
@@ -54,38 +52,9 @@ class Scripted:
         return Verdict(outcome="scored", scores=criteria, summary=f"{len(earlier)} before")
 
 
-def accepting(stages: Stages, own: Mapping[str, str]) -> FittedCascade:
-    """Accepts what a judge scores with 1, at all criteria of the clips of these tests.
-
-    `own` names the judges that score a criterion of their own only, here of clips with a browser.
-    """
-    random = np.random.default_rng(1)
-    said = random.choice([0.5, 1.0], 2000)
-    passes = (said == 1.0) | (random.random(2000) < 0.5)
-    clusters = [f"run {number}" for number in range(2000)]
-    asked = [(each.key, clip.rubric.name) for chain in chains(1) for clip in chain.subjects for each in clip.criteria]
-    fitted = []
-    for name, rubric in dict([*asked, *((name, "browser_use") for name in own.values())]).items():
-        silent = np.full(2000, np.nan)
-        scores = {judge: said if own.get(judge, name) == name else silent for stage in stages for judge in stage}
-        subjects = of_scores(scores, kind=rubric, places=np.arange(2000) % CLIPS)
-        labelled = LabelledSubjects(subjects, clusters, passes)
-        fitted.append(fit_criterion("clip", name, labelled, stages, alpha=0.05, delta=0.1, pass_score=0.6))
-    return FittedCascade(
-        version=2,
-        alpha=0.05,
-        delta=0.1,
-        reference=LABELS,
-        unit="trajectory",
-        pass_score=0.6,
-        stages=tuple(map(tuple, stages)),
-        criteria=tuple(fitted),
-    )
-
-
 @pytest.fixture(scope="module")
 def cascade() -> FittedCascade:
-    return accepting(STAGES, {})
+    return accepting(STAGES)
 
 
 async def judged(

@@ -4,11 +4,13 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from evaluation_assets.core.judging.cascade.fitted import FittedCriterion, Subjects
+from evaluation_assets.core.judging.cascade.fitted import LABELS, FittedCascade, FittedCriterion, Subjects
 from evaluation_assets.core.judging.cascade.fitting import LabelledSubjects, fit_criterion
+from evaluation_assets_tests.judging_alone import CLIPS, chains
 
 STAGES: Sequence[Sequence[str]] = (("small",), ("one", "other"))
 PASS_SCORE = 0.5
+NO_CRITERIA: Mapping[str, str] = {}
 
 
 def of_scores(scores: Mapping[str, np.ndarray], *, kind: str = "general", places: np.ndarray | None = None) -> Subjects:
@@ -22,6 +24,37 @@ def fitted_to(
 ) -> FittedCriterion:
     """Fitted to these labels."""
     return fit_criterion("clip", "c", subjects, stages, alpha=alpha, delta=delta, pass_score=PASS_SCORE)
+
+
+def accepting(
+    stages: Sequence[Sequence[str]], own: Mapping[str, str] = NO_CRITERIA, *, unsure: float = 0.5
+) -> FittedCascade:
+    """Accepts what a judge scores with 1 and not what it scores `unsure`, at all criteria of the clips of `chains`.
+
+    `own` names the judges that score a criterion of their own only, here of clips with a browser.
+    """
+    random = np.random.default_rng(1)
+    said = random.choice([unsure, 1.0], 2000)
+    passes = (said == 1.0) | (random.random(2000) < 0.5)
+    clusters = [f"run {number}" for number in range(2000)]
+    asked = [(each.key, clip.rubric.name) for chain in chains(1) for clip in chain.subjects for each in clip.criteria]
+    fitted = []
+    for name, rubric in dict([*asked, *((name, "browser_use") for name in own.values())]).items():
+        silent = np.full(2000, np.nan)
+        scores = {judge: said if own.get(judge, name) == name else silent for stage in stages for judge in stage}
+        subjects = of_scores(scores, kind=rubric, places=np.arange(2000) % CLIPS)
+        labelled = LabelledSubjects(subjects, clusters, passes)
+        fitted.append(fit_criterion("clip", name, labelled, stages, alpha=0.05, delta=0.1, pass_score=0.6))
+    return FittedCascade(
+        version=2,
+        alpha=0.05,
+        delta=0.1,
+        reference=LABELS,
+        unit="trajectory",
+        pass_score=0.6,
+        stages=tuple(map(tuple, stages)),
+        criteria=tuple(fitted),
+    )
 
 
 def drawn(random: np.random.Generator, clusters: int, *, mean_size: int = 6) -> LabelledSubjects:
