@@ -16,6 +16,7 @@ from evaluation_assets.core.lake.tables import Table
 from evaluation_assets.core.pipeline.checks.finding import Finding
 from evaluation_assets.core.pipeline.checks.judging import MIN_ALPHA, panel_agreement
 from evaluation_assets.core.scoring import panel_scores
+from evaluation_assets.core.scoring.averages import described
 from evaluation_assets.core.scoring.panel_reliability import largest_retest_std, reliability_rows
 from evaluation_assets.core.scoring.panel_scores import SCORING_VERSION, PanelVerdicts
 from evaluation_assets.core.scoring.score_summary import ScoreSummary
@@ -37,7 +38,7 @@ def scores_assets(scorers: Scorers) -> list[Stage]:
     judges, rubrics, quorum = scorers.judges, scorers.rubrics, scorers.quorum
     own = selections_of(judges)
     asked = "".join(f"|{judge.name}: {said}" for judge in judges if (said := judge.selection.described()))
-    asked += "".join(f"|{judge} in stage {number}" for judge, number in scorers.stages.items())
+    asked += described(scorers.stages)
 
     def asset(
         table: Table,

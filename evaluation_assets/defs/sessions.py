@@ -15,6 +15,7 @@ from evaluation_assets.core.lake import tables
 from evaluation_assets.core.lake.stored import Stream
 from evaluation_assets.core.pipeline.checks import sessions
 from evaluation_assets.core.scoring import analysed_sessions
+from evaluation_assets.core.scoring.averages import described
 from evaluation_assets.core.scoring.session_summary import SessionSummary
 from evaluation_assets.core.sections.sessions.embedding_similarity import measure_name, opened_measure
 from evaluation_assets.defs import groups
@@ -45,14 +46,13 @@ def session_analyses(judges: Sequence[Judge], panel: Panel, ledger_url: str) -> 
     """The analyses over a panel's verdicts."""
     table = tables.SESSION_ANALYSES
     selections = selections_of(judges)
-    stages = "".join(f"|{judge} in stage {number}" for judge, number in panel.stages.items())
     asked = selections.asker([judge.name for judge in judges], ("turn", "interaction"))
 
     @stage(
         table_spec(
             table,
             groups.SESSIONS_AND_SUITES,
-            f"{SESSIONS_VERSION}|quorum {panel.quorum}|{measure_name(panel.embeddings)}{stages}",
+            f"{SESSIONS_VERSION}|quorum {panel.quorum}|{measure_name(panel.embeddings)}{described(panel.stages)}",
             ["preprocessed_trajectories", *judge_keys([tables.SESSION_VERDICTS], judges)],
             f"Each row is {table.row}. None for trajectories of one agent and one turn.",
         ),

@@ -44,6 +44,11 @@ Stages = Mapping[str, int]
 NO_STAGES: Stages = {}
 
 
+def described(stages: Stages) -> str:
+    """The stages as a part of the code version of what is averaged; empty where there are none."""
+    return "".join(f"|{judge} in stage {number}" for judge, number in stages.items())
+
+
 def counting(scores: Mapping[str, float], stages: Stages) -> Mapping[str, float]:
     """The scores of one subject that count: of a cascade, those of the last stage that gave any; of other judges, all.
 

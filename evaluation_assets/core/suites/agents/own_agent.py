@@ -26,7 +26,7 @@ from evaluation_assets.core.traces.formats.messages.chat import events_of, part_
 from evaluation_assets.core.traces.formats.readers import anthropic_messages, openai_responses
 from evaluation_assets.core.traces.formats.transcript import Asked, Event, Said
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
-from evaluation_assets.core.traces.formats.usage import usage_of
+from evaluation_assets.core.traces.formats.usage import TOO_MANY, usage_of
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Usage
 
 MOST_OUTPUT = 16 * 1024 * 1024
@@ -48,10 +48,6 @@ class AgentFailed(Exception):
     def __init__(self, message: str, ended: Ended = "failed") -> None:
         super().__init__(message)
         self.ended: Ended = ended
-
-
-_MOST = 10**12
-"""More tokens than any attempt takes, and few enough to be added up in 64 bits."""
 
 
 class _Answer(BaseModel):
@@ -118,9 +114,8 @@ def _used(given: JsonObject) -> Usage:
     It is unknown where a figure is none: negative, or more than any attempt takes.
     """
     used = usage_of(Fields(given)) or Usage()
-    figures = (used.input_tokens, used.cached_tokens, used.output_tokens, used.cost_usd)
-    negative = any(isinstance(value, int | float) and value < 0 for value in given.values())
-    return Usage() if negative or any(each is not None and each >= _MOST for each in figures) else used
+    is_negative = any(isinstance(value, int | float) and value < 0 for value in given.values())
+    return Usage() if is_negative or (used.cost_usd or 0) >= TOO_MANY else used
 
 
 def _events(messages: list[JsonObject], agent: str) -> list[Event]:

@@ -32,7 +32,7 @@ UNKNOWN = Usage()
 ESTIMATED = "is_estimate"
 """Field of a usage whose tokens its source only estimates, which an envelope sets."""
 
-_TOO_MANY = 10**12
+TOO_MANY = 10**12
 """Upper limit for plausible token counts; sums of smaller counts fit 64 bits."""
 
 
@@ -201,7 +201,7 @@ def usage(
     Of a usage with an impossible count nothing is known.
     """
     stated = (input_tokens, cached_tokens, cache_write_tokens, cache_write_1h_tokens, output_tokens)
-    if any(count is not None and count >= _TOO_MANY for count in stated):
+    if any(count is not None and count >= TOO_MANY for count in stated):
         return None
     counts = [count if count is not None and count >= 0 else None for count in stated]
     counted = Usage(
@@ -243,7 +243,7 @@ def at_list_price(used: Usage | None, model: str | None) -> Usage | None:
 
 def _tokens(fields: Fields, *keys: str) -> int | None:
     number = fields.whole(*keys)
-    if number is not None and number >= _TOO_MANY:
+    if number is not None and number >= TOO_MANY:
         fields.note_unknown(next(key for key in keys if key in fields))
     elif number is None and (strange := next((key for key in keys if key in fields), None)) is not None:
         fields.note_unknown(strange)  # an unknown count is no count of 0
