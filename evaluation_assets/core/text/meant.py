@@ -1,6 +1,6 @@
 """What somebody may have meant by a name that is not known."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from difflib import get_close_matches
 
 _MOST = 3
@@ -21,3 +21,9 @@ def did_you_mean(name: str, known: Iterable[str], otherwise: str = "") -> str:
     """`did you mean 'airline/v1'?` if a known name is near, else `otherwise`."""
     near = near_names(name, known)
     return f"did you mean {' or '.join(map(repr, near))}?" if near else otherwise
+
+
+def no_judge(name: str, known: Collection[str]) -> str:
+    """What to say of a judge that a panel does not have."""
+    listed = f"choose one of: {', '.join(known)}"
+    return f"no judge {name!r} in the panel; {did_you_mean(name, known, listed)}"

@@ -1,6 +1,6 @@
 """Null-aware means and sums: missing values are skipped; without any value the result is `None`."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from statistics import fmean
 from typing import TypeVar
 
@@ -28,3 +28,8 @@ def sum_of(values: Iterable[N | None]) -> N | None:
     """Sum of the values that are there; `None` without any."""
     known = [value for value in values if value is not None]
     return sum(known[1:], start=known[0]) if known else None
+
+
+def whole_sum_of(values: Collection[N | None]) -> N | None:
+    """Sum of all values; `None` if one of them is missing, as the sum of the others is no total, and without any."""
+    return None if None in values else sum_of(values)

@@ -148,6 +148,11 @@ def list_price_of(model: str | None) -> PublicPrice:
     return PublicPrice(*provider_of(model or ""))
 
 
+def cost_of(used: RecordedUsage, model: str | None) -> float | None:
+    """What a request cost: as recorded, else at the list price of its model."""
+    return list_price_of(model).cost(used) if used.cost_usd is None else used.cost_usd
+
+
 BATCH_SHARE = 0.5
 """What OpenAI and Anthropic charge for a batch, as a share of the usual price of input, cache and output."""
 

@@ -69,6 +69,7 @@ _FLAT_ID = re.compile(r"(?:^|\.)tool_calls\.\d+\.(?:tool_call\.)?id$")
 _MARKERS = frozenset((*_KINDS, *_LISTS, *_OBJECTS, "kind", "toolCallId", "attributes", "tags", "object"))
 """An object without any of these fields is neither a call nor a span; most objects are such."""
 
+_COMPARED = re.compile(r"expected|(?:reference|gold|golden|ground_truth|groundTruth)(?![a-z])")
 _FEW_SHOT = re.compile(r"few_?shots?(?:_\w+)?|demonstrations?|demos|(?:icl|in_context)_examples", re.IGNORECASE)
 _CHATS = frozenset(("messages", "conversation", "conversations", "traj", "trajectory", "steps"))
 _CONTAINERS = (dict, list)
@@ -160,13 +161,13 @@ def _is_other(key: str, holder: dict[str, Any]) -> bool:
     """Whether a field holds calls of something else than the run.
 
     Inspect keeps the provider's request beside the messages, whose calls may have no IDs, and the ends of attempts that
-    it repeated; Google ADK and NeMo Gym what they compare a run with. Examples are those of a prompt.
+    it repeated; Google ADK, NeMo Gym and others what they compare a run with. Examples are those of a prompt.
     """
     return (
         (key == "call" and holder.get("event") == "model")
         or (key == "calls" and "messages" in holder)
         or (key == "error_retries" and "epoch" in holder)
-        or key.startswith("expected")
+        or _COMPARED.match(key) is not None
         or _FEW_SHOT.fullmatch(key) is not None
         or (key == "examples" and not _CHATS.isdisjoint(holder))
     )

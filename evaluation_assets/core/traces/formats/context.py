@@ -51,6 +51,8 @@ _GRADES = in_both_cases(
     "test_result", "eval_results", "grading_result", "judgment", "judgement", "judge_result", "verification",
 )  # fmt: skip
 """Objects that have the outcome, where the record itself has none."""
+_STATUS: dict[str, tuple[str, ...]] = dict.fromkeys(("outcome", "verdict"), ("status", "state", "value"))
+"""What the outcome is called in those that have nothing else."""
 _MEASURED = ("metrics", "summary", "info", "scores")
 _COUNTED = ("correct", "passed", "pass", "utility", "resolved", "solved", "succeeded", "successful", "won")
 _MEASURED_OUTCOME = tuple(name for name in _OUTCOME if name not in _COUNTED)
@@ -126,8 +128,8 @@ def context_of(fields: Fields) -> Context:
     labels = fields.short(*_LABELS)
     success = fields.outcome(*_OUTCOME, also=success_of(_reward(labels)))
     if success is None:
-        graded = (fields.object(name) for name in _GRADES if fields.is_object(name))
-        verdicts = (grade.outcome(*_OUTCOME, also=verdict_in(grade)) for grade in graded)
+        graded = ((fields.object(name), _STATUS.get(name, ())) for name in _GRADES if fields.is_object(name))
+        verdicts = (grade.outcome(*_OUTCOME, *status, also=verdict_in(grade)) for grade, status in graded)
         measured = (_measured(fields.object(name)) for name in _MEASURED if fields.is_object(name))
         success = next((found for found in (*verdicts, *measured, *map(_measured, about)) if found is not None), None)
     elapsed = elapsed_in(fields)

@@ -9,6 +9,7 @@ from evaluation_assets.core.traces.formats.answering_models import models_of_age
 from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, UnusableRecord
 from evaluation_assets.core.traces.formats.context import Context, ended_by, merged
 from evaluation_assets.core.traces.formats.files.records import read_records
+from evaluation_assets.core.traces.formats.final_answers import final_message, final_submission
 from evaluation_assets.core.traces.formats.isolation import usable
 from evaluation_assets.core.traces.formats.stated import ANSWERS, Comparisons
 from evaluation_assets.core.traces.formats.transcript import (
@@ -17,8 +18,6 @@ from evaluation_assets.core.traces.formats.transcript import (
     Call,
     Event,
     Said,
-    final_message,
-    final_submission,
     flags_of,
     results_of_no_call,
     total,

@@ -19,6 +19,8 @@ _NO_UNIT = in_both_cases("duration", "execution_time", "elapsed_time", "wall_tim
 
 _SURE_BELOW = 1000
 """A number with decimals below this is in seconds, as clocks of Python count: a run takes more than a second."""
+_LONGEST_S = 366 * 24 * 3600
+"""A number of seconds up to this is how long something took, and no time since 1970."""
 _TOLERANCE_S, _TOLERANCE = 1.0, 0.05
 """How far a duration may be from the time between the start and the end that its record states."""
 
@@ -57,9 +59,15 @@ def between_start_and_end(fields: Fields) -> float | None:
 
 
 def times_of(messages: Iterable[Fields]) -> tuple[str | None, float | None]:
-    """When a conversation started, by the first of its messages that says so, and how long it took until the last."""
+    """When a conversation started, by the first of its messages that says so, and how long it took until the last.
+
+    Messages that count from its start do not tell when that was.
+    """
     times = [time for message in messages if (time := moment(message, *STARTED)) and seconds_of(time) is not None]
-    return (times[0], elapsed_s(times[0], times[-1]) if len(times) > 1 else None) if times else (None, None)
+    if not times:
+        return None, None
+    is_date = (seconds_of(times[0]) or 0) > _LONGEST_S
+    return times[0] if is_date else None, elapsed_s(times[0], times[-1]) if len(times) > 1 else None
 
 
 def in_seconds(stated: Any, elapsed: float | None = None) -> float | None:

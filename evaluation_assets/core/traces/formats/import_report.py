@@ -14,11 +14,11 @@ from evaluation_assets.core.text.nullable import sum_of
 from evaluation_assets.core.traces.formats.base import DropFile, Format, Record, Rejection
 from evaluation_assets.core.traces.formats.call_census import census_of
 from evaluation_assets.core.traces.formats.calls_in_source import InSource
+from evaluation_assets.core.traces.formats.final_answers import hands_in
 from evaluation_assets.core.traces.formats.registry import looks_like, read_by
 from evaluation_assets.core.traces.formats.repeated_beginnings import Beginnings
 from evaluation_assets.core.traces.formats.repeated_records import TRIALS
 from evaluation_assets.core.traces.formats.stated import Difference
-from evaluation_assets.core.traces.formats.transcript import hands_in
 from evaluation_assets.core.traces.formats.unmapped_fields import Problem, UnmappedFields
 from evaluation_assets.core.traces.trajectories.calls import call_key
 from evaluation_assets.core.traces.trajectories.model import TWO_OUTCOMES, Trajectory, arguments_in

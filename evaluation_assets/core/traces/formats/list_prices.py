@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from evaluation_assets.core.text.nullable import sum_of
-from evaluation_assets.core.traces.prices import PublicPrice, list_price_of, provider_of
+from evaluation_assets.core.text.nullable import whole_sum_of
+from evaluation_assets.core.traces.prices import cost_of, list_price_of, provider_of
 from evaluation_assets.core.traces.trajectories.model import Trajectory, Usage
 from evaluation_assets.core.traces.trajectories.requests import are_all, kept_requests
 
@@ -33,7 +33,7 @@ def at_list_price_of_model(run: Trajectory, data: Any) -> Trajectory:
     used, model = run.usage, run.agents[0].model if run.agents else None
     if used is None or model is None or used.cost_usd is not None:
         return run
-    cost = _cost(run, used, list_price_of(model))
+    cost = _cost(run, used, model)
     named = (*(agent.model or "" for agent in run.agents), *_models_in(data))
     if cost is None or not all(is_same_model(each, model) for each in named):
         return run
@@ -41,22 +41,20 @@ def at_list_price_of_model(run: Trajectory, data: Any) -> Trajectory:
 
 
 def at_list_price_of_requests(run: Trajectory) -> Trajectory:
-    """A run whose requests were kept with their models, with the list price of all of them where no cost is known."""
+    """A run whose requests were kept with their models, with the list price of those whose cost is not known."""
     used, requests = run.usage, kept_requests(run)
     if used is None or used.cost_usd is not None or not are_all(used, [request.usage for request in requests]):
         return run
-    costs = [list_price_of(request.model).cost(request.usage) for request in requests]
-    if not costs or None in costs:
-        return run
-    return replace(run, usage=replace(used, cost_usd=sum_of(costs), is_list_price=True))
+    cost = whole_sum_of([cost_of(request.usage, request.model) for request in requests])
+    return run if cost is None else replace(run, usage=replace(used, cost_usd=cost, is_list_price=True))
 
 
-def _cost(run: Trajectory, used: Usage, price: PublicPrice) -> float | None:
-    """The price of each step's request, if they are all that the run used, else of its tokens as a whole."""
+def _cost(run: Trajectory, used: Usage, model: str) -> float | None:
+    """What each step's request cost, if they are all that the run used, else the price of its tokens as a whole."""
     requests = [step.usage for step in run.steps if step.usage is not None]
     if are_all(used, requests):
-        costs = list(map(price.cost, requests))
-        return None if None in costs else sum_of(costs)
+        return whole_sum_of([cost_of(request, model) for request in requests])
+    price = list_price_of(model)
     is_small = price.cliff is None or (used.input_tokens or 0) < price.cliff
     return price.cost(used) if is_small else None
 

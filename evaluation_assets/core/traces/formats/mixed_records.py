@@ -26,6 +26,9 @@ CONVERSATIONS = frozenset(
 )
 """Formats in which a record may be a conversation of its own, so that a file can have records of several of them."""
 
+_STEPS = b'"steps"'
+"""In the bytes of records whose calls may be steps, without a word that only calls have."""
+
 WHOLE_DOCUMENTS = frozenset(("inspect_ai", "tau2_bench"))
 """Formats whose readers look for runs at paths of a document, so that it cannot stand inside another."""
 
@@ -93,7 +96,7 @@ class MixedRecords:
         if not _is_conversation(record.data):
             return False
         sample = Sample((record.data,))
-        if self._chosen.detect(sample) or (with_calls and not may_hold_calls(record.raw)):
+        if self._chosen.detect(sample) or (with_calls and not (may_hold_calls(record.raw) or _STEPS in record.raw)):
             return False
         other = next((other for other in self._others if other.detect(sample)), None)
         if other is None:

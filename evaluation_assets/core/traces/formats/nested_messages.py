@@ -36,7 +36,12 @@ from evaluation_assets.core.traces.formats.messages.after_history import is_hist
 from evaluation_assets.core.traces.formats.messages.asked_beside import with_given
 from evaluation_assets.core.traces.formats.messages.chat import role_of
 from evaluation_assets.core.traces.formats.messages.message_lists import LISTS
-from evaluation_assets.core.traces.formats.messages.named_speakers import SPEAKERS, may_be_letter, speaker_of
+from evaluation_assets.core.traces.formats.messages.named_speakers import (
+    SPEAKERS,
+    have_agent,
+    may_be_letter,
+    speaker_of,
+)
 from evaluation_assets.core.traces.formats.messages.own_counts import confirm_runs
 from evaluation_assets.core.traces.formats.messages.typed_events import are_events, is_known
 from evaluation_assets.core.traces.formats.mixed_records import CONVERSATIONS, WHOLE_DOCUMENTS, Aside
@@ -49,7 +54,7 @@ from evaluation_assets.core.traces.trajectories.model import JsonObject, Traject
 NAME = "nested_messages"
 
 _DEEPEST = 5
-_EVENTS = "\0events"
+_STEPS, _EVENTS = "steps", "\0events"
 """The field of a run with the events of a log, which no source has."""
 _FIELDS = {"openai_responses": "items"}
 """Where records of a format have their messages, if not in `messages`."""
@@ -238,9 +243,9 @@ class NestedMessages:
 
     def _kind_of(self, messages: Sequence[Any]) -> str | None:
         """The format of a list of messages with one of an agent among them."""
-        if not all(isinstance(message, dict) for message in messages) or not any(map(_is_said, messages)):
+        if not have_agent(messages):
             return None
-        if are_events(messages):
+        if are_events(messages) or (not any(map(role_of, messages)) and self._steps.holds({_STEPS: messages})):
             return None
         samples = {field: Sample(({field: messages},)) for field in ("messages", *_FIELDS.values())}
         named = ((name, _FIELDS.get(name, "messages"), known) for name, known in self._conversations.items())
@@ -302,13 +307,6 @@ def _unwrapped(messages: Sequence[Any]) -> Sequence[Any]:
     return joined
 
 
-def _is_said(message: JsonObject) -> bool:
-    """Whether a message is one of an agent; Pydantic AI calls it a response, dumps of LangChain have it inside."""
-    if speaker_of(message) is not None:
-        return not may_be_letter(message)
-    return role_of(message) == "assistant" or message.get("kind") == "response" or "lc" in message
-
-
 def _messages_of(run: JsonObject) -> list[Any]:
     """The messages of a run; none of one with actions instead."""
     fields = ("messages", *_FIELDS.values())
@@ -354,13 +352,17 @@ def _after_given(run: JsonObject, beside: JsonObject) -> tuple[JsonObject, tuple
 
 
 def _below(runs: _Found, data: JsonObject, key: str) -> _Found:
-    """Several runs under a key of an object, with what the object says of each: model, and the task that it names.
+    """Several runs under a key of an object, with what the object says of each: model, what was given to it, and the
+    task that it names, or that its messages do not tell.
 
     So is the outcome, if none of the runs has one; a number may count them. Of attempts, one of which may have
     succeeded, it is not.
     """
     known, task_id = _model_in(data), next((data[name] for name in TASK_IDS if recorded_id(data.get(name))), None)
-    if task_id is not None or _TRIALS.search(key):
+    answered = [(kind, *_after_given(run, data)) for kind, run in runs]
+    given = {name for _, _, used in answered for name in used}
+    runs[:] = ((kind, run) for kind, run, _ in answered)
+    if task_id is not None or _TRIALS.search(key) or not any(_tells_task(run) for _, run in runs):
         known |= _task_in(data)
     if task_id is not None:
         runs, known = runs.of_task(task_id), {**known, "task_id": task_id}
@@ -371,8 +373,12 @@ def _below(runs: _Found, data: JsonObject, key: str) -> _Found:
         }
         if not _TRIALS.search(key) and not any(OUTCOMES & run.keys() for _, run in runs):
             known |= outcomes
-    taken = (key, *known, *TASK_IDS, *_SETTINGS) if known else (key,)
+    taken = (key, *given, *known, *TASK_IDS, *_SETTINGS) if known else (key, *given)
     return runs.beside(known, [name for name, value in data.items() if name not in taken and value not in _NOTHING])
+
+
+def _tells_task(run: JsonObject) -> bool:
+    return bool(run.keys() & {*_TASKS, _EVENTS}) or any(role_of(one) == "user" for one in _messages_of(run))
 
 
 def _model_in(data: JsonObject) -> JsonObject:

@@ -6,13 +6,14 @@ call, including parallel calls, is a separate clip.
 """
 
 import re
+from collections import defaultdict, deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import orjson
 
-from evaluation_assets.core.text.nullable import sum_of
+from evaluation_assets.core.text.nullable import sum_of, whole_sum_of
 from evaluation_assets.core.traces.formats.base import UnusableRecord
 from evaluation_assets.core.traces.formats.turns import Turns
 from evaluation_assets.core.traces.trajectories.failures import failure_in
@@ -71,8 +72,8 @@ class Said:
     """One output of an agent: reasoning, message and calls.
 
     `to` is the agent that a message hands the work to, and `model` the one that wrote it, if the source names them.
-    `stop_reason` is that of the model.
-    What `goes_on` is of the same answer as the output before it, which has the usage.
+    `stop_reason` is that of the model. What `goes_on` is of the same answer as the output before it, which has the
+    usage.
     """
 
     agent_id: str = UNNAMED
@@ -95,14 +96,6 @@ class Asked:
     knowledge: str | None = None
 
 
-_SUBMITTING = {
-    "finish", "final_answer", "answer", "submit", "submit_answer", "attempt_completion", "task_complete",
-    "final_result",
-}  # fmt: skip
-_SUBMITTED = ("answer", "final_answer", "message", "result", "submission", "output", "final_thought")
-"""Tools that submit the final answer, and the arguments that contain it. All arguments of `final_result`, which is for
-structured output, are the answer."""
-
 Event = Asked | Said | Result
 """An event of a conversation. Results come after their calls."""
 
@@ -114,6 +107,7 @@ class Transcript:
         self._pieces: list[str] = []
         self._length = 0
         self._turns = Turns()
+        self._speaker: str | None = None
 
     def asked(self, asked: Asked) -> None:
         """Start a turn with a user message."""
@@ -125,11 +119,14 @@ class Transcript:
         """Add an agent event with the results of its calls, `None` for calls without one; empty events are skipped.
 
         Latency and usage of the model call are assigned to the first step, since one model call made all tool calls.
+        The text names who speaks with a message, or else where that is another agent than before.
         """
         if not (said.thought or said.message or said.calls):
             return
         self._turns.speak(said.agent_id)
-        thought = self._tagged("think", said.thought) if said.thought else None
+        by = {} if said.message or self._speaker in (None, said.agent_id) else {"agent": said.agent_id}
+        self._speaker = said.agent_id
+        thought = self._tagged("think", said.thought, **by) if said.thought else None
         to = {} if said.to is None else {"to": said.to}
         message = self._tagged("message", said.message, agent=said.agent_id, **to) if said.message else None
         start, latency, usage = self._turns.position, said.latency_ms, said.usage
@@ -142,7 +139,7 @@ class Transcript:
         self._turns.response = None
         for index, call in enumerate(said.calls):
             result = results[index] if index < len(results) else None
-            written = self._call(call)
+            written = self._call(call, {} if index or thought else by)
             answer = None if result is None else self._result(result)
             took = call.latency_ms if result is None or result.latency_ms is None else result.latency_ms
             self._turns.add(
@@ -185,9 +182,9 @@ class Transcript:
             raise UnusableRecord("no_trajectory_text", unless)
         return "".join(self._pieces), self._turns.finished()
 
-    def _call(self, call: Call) -> ToolCall:
+    def _call(self, call: Call, by: dict[str, str]) -> ToolCall:
         raw = call.arguments if isinstance(call.arguments, str) else as_text(call.arguments)
-        span = self._tagged("tool_call", raw, name=call.name)
+        span = self._tagged("tool_call", raw, name=call.name, **by)
         plain = arguments_in(raw) is not None
         return ToolCall(
             name=call.name,
@@ -244,20 +241,15 @@ def _answered(events: Sequence[Event]) -> tuple[dict[int, list[Result | None]], 
     results: dict[int, list[Result | None]] = {}
     strangers: set[int] = set()
     open_calls: dict[str, tuple[int, int]] = {}
-    last: int | None = None
+    last: _OpenCalls | None = None
     for index, event in enumerate(events):
         if isinstance(event, Said) and (event.thought or event.message or event.calls):
-            last = index
             results[index] = [None] * len(event.calls)
+            last = _OpenCalls(event.calls, results[index])
             open_calls.update((call.id, (index, place)) for place, call in enumerate(event.calls) if call.id)
         elif isinstance(event, Asked):
             last = None
-        elif isinstance(event, Result):
-            said = None if last is None else events[last]
-            place = _place(event, said.calls, results[last]) if last is not None and isinstance(said, Said) else None
-            if last is not None and place is not None:
-                results[last][place] = event
-                continue
+        elif isinstance(event, Result) and (last is None or not last.take(event)):
             message, place = open_calls.get(event.call_id or "", (None, 0))
             if message is None or results[message][place] is not None:
                 strangers.add(index)
@@ -266,24 +258,45 @@ def _answered(events: Sequence[Event]) -> tuple[dict[int, list[Result | None]], 
     return results, strangers
 
 
-def _place(result: Result, calls: Sequence[Call], results: Sequence[Result | None]) -> int | None:
-    """The call that a result belongs to."""
-    if result.call_id is not None:
-        named = [index for index, call in enumerate(calls) if call.id == result.call_id and results[index] is None]
-        if named:  # IDs that differ only in their type are of two calls, or one that its result names differently
-            return next((index for index in named if type(calls[index].id) is type(result.call_id)), named[0])
-    free = [
-        index
-        for index, call in enumerate(calls)
-        if results[index] is None and (result.call_id is None or call.id is None)
-    ]
-    return next((index for index in free if calls[index].name == result.tool), free[0] if free else None)
+class _OpenCalls:
+    """The calls of a message that wait for their results. Each is looked at a few times, however many there are."""
+
+    def __init__(self, calls: Sequence[Call], results: list[Result | None]) -> None:
+        self._calls, self._results = calls, results
+        self._named, self._waiting = defaultdict[Any, deque[int]](deque), defaultdict[Any, deque[int]](deque)
+        for place, call in enumerate(calls):
+            self._named[call.id].append(place)
+            for of_any_id in (True, False) if call.id is None else (True,):
+                for tool in (call.name, None):
+                    self._waiting[of_any_id, tool].append(place)
+
+    def take(self, result: Result) -> bool:
+        """Whether a result belongs to one of the calls, which has it then.
+
+        It is that of its ID; else the first without one, or of a result without an ID the first, of its tool if any is.
+        """
+        place = None
+        if result.call_id is not None and (named := self._open(self._named[result.call_id])):
+            # IDs that differ only in their type are of two calls, or one that its result names differently
+            same = (each for each in named if type(self._calls[each].id) is type(result.call_id))
+            place = next((each for each in same if self._results[each] is None), named[0])
+        for tool in (result.tool, None) if place is None else ():
+            if place is None and (waiting := self._open(self._waiting[result.call_id is None, tool])):
+                place = waiting[0]
+        if place is not None:
+            self._results[place] = result
+        return place is not None
+
+    def _open(self, places: deque[int]) -> deque[int]:
+        """These places from the first one on that is open."""
+        while places and self._results[places[0]] is not None:
+            places.popleft()
+        return places
 
 
 def _server_in(name: str) -> str | None:
     """The MCP server in a tool name of the form `mcp__server__tool`."""
-    match = _MCP_NAME.match(name)
-    return None if match is None else match[1]
+    return None if (match := _MCP_NAME.match(name)) is None else match[1]
 
 
 def flags_of(
@@ -330,58 +343,18 @@ def as_text(value: Any) -> str:
         raise UnusableRecord("bad_json", f"a value cannot be written as text: {problem}") from problem
 
 
-def final_message(turns: Sequence[Turn]) -> str | None:
-    """The last agent message, if the conversation is a single task and not a dialogue."""
-    if len(turns) != 1 or not turns[0].interactions:
-        return None
-    return turns[0].interactions[-1].response
-
-
-def last_words(outputs: Iterable[Said]) -> str | None:
-    """The last message of an agent, by its outputs; `None` if it called a tool after it."""
-    last: str | None = None
-    for said in outputs:
-        last = None if said.calls else said.message or last
-    return last
-
-
-def hands_in(name: str) -> bool:
-    """Whether a tool of this name submits the final answer."""
-    return name.lower() in _SUBMITTING
-
-
-def final_submission(text: str, turns: Sequence[Turn], of: str | None = None) -> str | None:
-    """The answer submitted by the last call, of all agents or `of` one, if that call submits one."""
-    interactions = (one for turn in turns for one in turn.interactions if of is None or one.agent_id == of)
-    steps = [step for interaction in interactions for step in interaction.steps]
-    call = next((step.call for step in reversed(steps) if step.call is not None), None)
-    if call is None or not hands_in(call.name):
-        return None
-    arguments = call.arguments or arguments_in(text[slice(*call.raw)])
-    if arguments is None:
-        return text[slice(*call.raw)].strip() or None
-    if call.name.lower() == "final_result":
-        return as_text(arguments)
-    answer = next((arguments[name] for name in _SUBMITTED if arguments.get(name) not in (None, "")), None)
-    return None if answer is None else as_text(answer)
-
-
 def total(usages: Iterable[Usage | None]) -> Usage | None:
     """Sum the usage of several requests. A figure that one of them lacks is unknown: a partial sum is not a total."""
     reported = [usage for usage in usages if usage is not None]
     if not reported:
         return None
-    cost = _whole([usage.cost_usd for usage in reported])
+    cost = whole_sum_of([usage.cost_usd for usage in reported])
     return Usage(
-        input_tokens=_whole([usage.input_tokens for usage in reported]),
+        input_tokens=whole_sum_of([usage.input_tokens for usage in reported]),
         cached_tokens=sum_of(usage.cached_tokens for usage in reported),  # omitted if 0
         cache_write_tokens=sum_of(usage.cache_write_tokens for usage in reported),
         cache_write_1h_tokens=sum_of(usage.cache_write_1h_tokens for usage in reported),
-        output_tokens=_whole([usage.output_tokens for usage in reported]),
+        output_tokens=whole_sum_of([usage.output_tokens for usage in reported]),
         cost_usd=cost,
         is_list_price=cost is not None and any(usage.is_list_price for usage in reported),
     )
-
-
-def _whole(values: Sequence[Any]) -> Any:
-    return None if any(value is None for value in values) else sum(values)

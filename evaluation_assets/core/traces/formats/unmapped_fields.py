@@ -15,7 +15,8 @@ import orjson
 
 from evaluation_assets.core.traces.formats.outcome_words import outcome_of
 from evaluation_assets.core.traces.formats.stated import OUTCOME, Comparisons
-from evaluation_assets.core.traces.formats.unread_messages import unread_messages
+from evaluation_assets.core.traces.formats.unread_messages import is_message, unread_messages
+from evaluation_assets.core.traces.formats.untyped import number_in
 from evaluation_assets.core.traces.trajectories.identity import recorded_id
 from evaluation_assets.core.traces.trajectories.images import Images
 
@@ -176,7 +177,7 @@ class Fields:
         """The first of these fields that is a finite number, or a text that contains one."""
         for key in keys:
             value = self._take(key)
-            number = _number(value)
+            number = number_in(value)
             if number is not None:
                 return number
             if value is not None:
@@ -226,8 +227,10 @@ class Fields:
             items = self._typed(key, list)
             if items is None:
                 continue
-            strange = [f"{self._path}{key}[]" for item in items if not isinstance(item, dict) and item is not None]
-            self._wrong |= {key: strange} if strange else {}
+            strange = [item for item in items if not isinstance(item, dict) and item is not None]
+            if strange:
+                self._wrong[key] = [f"{self._path}{key}[]"] * len(strange)
+                self._note_texts_between(items, strange)
             return [self._child(item, f"{key}[]") for item in items if isinstance(item, dict)]
         return []
 
@@ -349,6 +352,13 @@ class Fields:
             if isinstance(item, str | dict)
         ]
 
+    def _note_texts_between(self, items: list[Any], strange: list[Any]) -> None:
+        """Note the texts in a list of messages: nobody knows who said them."""
+        if any(map(is_message, items)):
+            for item in strange:
+                if isinstance(item, str) and item.strip():
+                    self.note_unknown("text between messages")
+
     def _child(self, data: dict[str, Any], key: str) -> "Fields":
         return Fields(data, f"{self._path}{key}.", self._shared)
 
@@ -388,13 +398,3 @@ def _is_short(value: Any) -> bool:
         return len(orjson.dumps(value)) <= _SHORT
     except TypeError:  # nested too deeply to be stored
         return False
-
-
-def _number(value: Any) -> float | None:
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        return None
-    try:
-        number = float(value)
-    except (ValueError, OverflowError):
-        return None
-    return number if number - number == 0 else None

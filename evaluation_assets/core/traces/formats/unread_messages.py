@@ -7,7 +7,7 @@ import re
 from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import Any
 
-from evaluation_assets.core.traces.formats.untyped import list_in, object_in, objects_in
+from evaluation_assets.core.traces.formats.untyped import decoded, list_in, object_in, objects_in
 
 _DEEPEST = 2
 _NOT_SAID = re.compile(
@@ -24,10 +24,13 @@ def unread_messages(unread: Iterable[tuple[str, Any]], read: Iterable[Mapping[st
 
     `unread` are the fields that were not taken, with their paths.
     """
+    unread = list(unread)
     found = [place for path, value in unread for place in _lists_in(path, value, _DEEPEST)]
     if not found:
         return
-    known = [text.strip() for one in read for value in one.values() for text in _texts_of(value)]
+    written = [value for _, value in unread if isinstance(value, str) and decoded(value) is not value]
+    values = (value for one in read for value in one.values() if value not in written)
+    known = [text.strip() for value in values for text in _texts_of(value)]
     whole, joined = frozenset(known), "\n".join(known)
     for path, messages in found:
         told = [text for one in messages if one["role"] not in _SYSTEM for text in _texts_of(one["content"])]
@@ -42,10 +45,11 @@ def _repeats(told: Iterable[str], whole: Container[str], joined: str) -> bool:
 
 
 def _lists_in(path: str, value: Any, depth: int) -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    if _NOT_SAID.search(path):
+    if _NOT_SAID.search(path) or (isinstance(value, str) and "role" not in value):
         return
+    value = decoded(value)
     messages = list_in(value)
-    if messages and all(map(_is_message, messages)):
+    if messages and all(map(is_message, messages)):
         yield path, messages
     elif depth:
         holders = [(path, object_in(value)), *((f"{path}[]", one) for one in objects_in(value))]
@@ -54,7 +58,8 @@ def _lists_in(path: str, value: Any, depth: int) -> Iterator[tuple[str, list[dic
                 yield from _lists_in(f"{place}.{key}", inner, depth - 1)
 
 
-def _is_message(value: Any) -> bool:
+def is_message(value: Any) -> bool:
+    """Whether a value has a role and a content."""
     return isinstance(value, dict) and isinstance(value.get("role"), str) and "content" in value
 
 

@@ -63,6 +63,17 @@ def as_number(value: Any) -> float | None:
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
+def number_in(value: Any) -> float | None:
+    """A finite number, or a text that is one; `None` for anything else."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        number = float(value)
+    except (ValueError, OverflowError):
+        return None
+    return number if number - number == 0 else None
+
+
 def with_numbers(data: Mapping[str, Any]) -> JsonObject:
     """An object with the numbers that it has as texts."""
     values = {key: parsed(value) if isinstance(value, str) else value for key, value in data.items()}

@@ -9,7 +9,7 @@ from evaluation_assets.core.traces.formats.stated import Comparisons
 from evaluation_assets.core.traces.formats.transcript import total
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields
 from evaluation_assets.core.traces.formats.untyped import in_both_cases
-from evaluation_assets.core.traces.prices import list_price_of
+from evaluation_assets.core.traces.prices import cost_of
 from evaluation_assets.core.traces.trajectories.model import Usage
 
 _FOR_5_MINUTES, _FOR_AN_HOUR = "ephemeral_5m_input_tokens", "ephemeral_1h_input_tokens"
@@ -237,7 +237,7 @@ def at_list_price(used: Usage | None, model: str | None) -> Usage | None:
     """
     if used is None or used.cost_usd is not None:
         return used
-    cost = list_price_of(model).cost(used)
+    cost = cost_of(used, model)
     return used if cost is None else replace(used, cost_usd=cost, is_list_price=True)
 
 

@@ -114,3 +114,10 @@ def test_a_session_has_the_prices_of_the_models_of_its_requests_if_all_are_known
     assert (used.cost_usd, used.is_list_price) == (pytest.approx(PRICE + (2000 * 3 + 50 * 15) / 1e6), True)
     used = read(tmp_path, session.now_with("house-model").says("Three.").used(4000, 200).text(), "codex").usage
     assert used is not None and used.cost_usd is None
+
+
+def test_requests_with_a_recorded_cost_keep_it_where_others_have_a_list_price(tmp_path: Path) -> None:
+    counted = {"usage": TOKENS, "model": MINI}
+    answers = [SAID | counted | {"usage": TOKENS | {"cost": 0.5}}, SAID | counted]
+    run = {"messages": [ASKED, answers[0], ASKED, answers[1]]}
+    assert priced(tmp_path, run) == (pytest.approx(0.5 + PRICE), True)

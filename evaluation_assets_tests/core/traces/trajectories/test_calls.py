@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation_assets.core.traces.trajectories.calls import call_key, key_of
+from evaluation_assets.core.traces.trajectories.calls import call_key, key_of, telling_name
 from evaluation_assets.core.traces.trajectories.model import Interaction, Step, ToolCall, Trajectory, Turn
 
 JSON = st.recursive(
@@ -29,6 +29,14 @@ def test_other_values_tools_and_servers_are_other_calls() -> None:
     keys = [key('{"a": 1}'), key('{"a": "1"}'), key('{"a": 1}', "fetch"), key('{"a": 1}', server="s"), key("a 1")]
     assert len(set(keys)) == len(keys)
     assert key("[1, 2]") != key("[2, 1]"), "the order of a list is part of it"
+
+
+def test_a_verb_alone_says_nothing_without_its_namespace() -> None:
+    own = ["refunds.create", "payments.refunds.create", "reports.run", "orders.submit"]
+    assert [telling_name(name) for name in own] == own
+    programs = {"functions.exec": "exec", "developer__shell": "shell", "mcp__serena__edit": "edit"}
+    assert {name: telling_name(name) for name in programs} == programs
+    assert [telling_name(name) for name in ("create", "files.create_file", "Bash")] == ["create", "create_file", "bash"]
 
 
 def test_a_step_without_a_call_has_no_key() -> None:

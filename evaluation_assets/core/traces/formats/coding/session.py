@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from evaluation_assets.core.traces.formats.base import UnusableRecord
+from evaluation_assets.core.traces.formats.final_answers import final_submission, last_words
 from evaluation_assets.core.traces.formats.times import active_seconds, as_utc, chronological, elapsed_s
 from evaluation_assets.core.traces.formats.transcript import (
     Asked,
@@ -15,9 +16,7 @@ from evaluation_assets.core.traces.formats.transcript import (
     Event,
     Result,
     Said,
-    final_submission,
     flags_of,
-    last_words,
     results_of_no_call,
     total,
     written,

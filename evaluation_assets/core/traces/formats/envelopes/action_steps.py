@@ -17,6 +17,7 @@ from evaluation_assets.core.traces.formats.base import UnusableRecord
 from evaluation_assets.core.traces.formats.context import context_of
 from evaluation_assets.core.traces.formats.conversation import run_of
 from evaluation_assets.core.traces.formats.envelopes.asked import answers_in, asked_at_start, asked_in
+from evaluation_assets.core.traces.formats.envelopes.child_steps import with_child_steps
 from evaluation_assets.core.traces.formats.envelopes.envelope import (
     OF_DOCUMENT,
     PARTS,
@@ -48,6 +49,7 @@ from evaluation_assets.core.traces.formats.messages.typed_events import (
     outcome_in,
     requests_in,
     without_streamed,
+    wordless_in,
 )
 from evaluation_assets.core.traces.formats.run_usage import states_usage
 from evaluation_assets.core.traces.formats.stated import ANSWERS
@@ -62,21 +64,9 @@ _LISTS = (
     "tool_invocations", "toolInvocations", "rounds", "agent_steps", "calls", "trace",
 )  # fmt: skip
 _EVENTS = (
-    *_LISTS,
-    "events",
-    "turns",
-    "transcript",
-    "log",
-    "logs",
-    "messages",
-    "conversation",
-    "dialogue",
-    "dialog",
-    "chat",
-    "utterances",
-    "exchanges",
-    "interactions",
-)
+    *_LISTS, "events", "turns", "transcript", "log", "logs", "messages", "conversation", "dialogue", "dialog", "chat",
+    "utterances", "exchanges", "interactions",
+)  # fmt: skip
 _ASKED = ("user", "user_message", "user_input", "human")
 _SAID = (
     "assistant", "agent_response", "assistant_response", "assistant_message", "agent_message", "agent", "bot", "ai",
@@ -118,10 +108,14 @@ _OFFERED = ("parameters", "input_schema", "inputSchema")
 
 def _holds(data: Any) -> bool:
     return (
-        _list_of(with_steps(with_exchanges(object_in(data)))) is not None
+        _list_of(_with_list(object_in(data))) is not None
         or _is_exchange_with_calls(data)
         or _did_nothing(object_in(data))
     )
+
+
+def _with_list(data: JsonObject) -> JsonObject:
+    return with_steps(with_exchanges(with_child_steps(data)))
 
 
 def _did_nothing(data: JsonObject) -> bool:
@@ -237,10 +231,11 @@ def _acts(step: Any) -> Iterator[JsonObject]:
     calls = [object_in(step)] if listed is None else _answered(listed, step)
     for call in calls:
         attempts = next((made for name in _ATTEMPTS if (made := list(objects_in(call.get(name))))), [{}])
-        for attempt in attempts:
+        for number, attempt in enumerate(attempts):
             act = act_in({**without(call, *_ATTEMPTS), **attempt})
             if act is not None:
-                yield act
+                is_again = number > 0 and act["id"] == id_of(call) is not None
+                yield {**act, "id": f"{act['id']} {number}"} if is_again else act
 
 
 def _answered(calls: list[JsonObject], step: Any) -> list[JsonObject]:
@@ -281,7 +276,7 @@ def _conversations(data: JsonObject) -> Iterator[Chat]:
         data = run_with_steps(data[PARTS])
         if not _holds(data):
             raise UnusableRecord("no_trajectory_text", "the rows of the run are not all steps of an agent")
-    data = with_steps(with_exchanges(data))
+    data = _with_list(data)
     name = _list_of(data)
     answers = answers_in(data)
     asked, answered = asked_in(data), next(iter(answers), None)
@@ -308,9 +303,10 @@ def _conversations(data: JsonObject) -> Iterator[Chat]:
         messages.append(plain_message("assistant", answer, name=agent))
     others = without(data, name or "", *(asked or ())[:1], *filter(None, (answered, *_AGENTS)))
     record = {_RENAMED.get(key, key): value for key, value in others.items()}
+    unknown = others_in(steps) if has_events else {}
     if has_events:
         record = outcome_in(steps) | record
-        record |= {f"{name}[] ({kind})": events for kind, events in others_in(steps).items()}
+        record |= {f"{name}[] ({kind})": events for kind, events in unknown.items()}
         record.setdefault("model", next((model for step in steps if (model := first_text(step, "model"))), None))
     numbers = [number for step in steps if (number := _number_of(step)) is not None]
     missing = sum(max(0, after - before - 1) for before, after in pairwise(numbers))
@@ -320,8 +316,10 @@ def _conversations(data: JsonObject) -> Iterator[Chat]:
         "step": (len(numbers) + missing, len(numbers)),
         "result": (results + (0 if is_spoken else shown), results),
     }
-    if has_events and (unread := requests_in(others_in(steps))):
+    if unread := requests_in(unknown):
         stated["request"] = (unread, 0)
+    if wordless := sum(map(states_usage, wordless_in(unknown))):
+        stated[ANSWERS] = ((counted := sum(map(states_usage, messages))) + wordless, counted)
     if not is_spoken and (counted := sum(map(states_usage, steps))):
         stated[ANSWERS] = (len(steps), counted)
     yield Chat({**record, "final_answer": answer, "messages": messages}, stated=stated)

@@ -126,14 +126,16 @@ class Envelope:
         if chat.requests is not None:
             answers = sum(role_of(message) == "assistant" for message in chat.record["messages"])
             unmapped.stated.compare("request", chat.requests, answers)
+        answers, counted = chat.stated.get(ANSWERS, (0, 0))
+        whole = usage_in_record(Fields(data), is_counted=False) if answers > counted else None
         for what, (stated, read) in chat.stated.items():
-            unmapped.stated.compare(what, stated, read)
+            if what != ANSWERS or whole is None:
+                unmapped.stated.compare(what, stated, read)
         for what, times in chat.rewound.items():
             unmapped.note("rewound", what, times)
         run = trajectory_of(unmapped, [data], known, by_turn=self.by_turn)
-        answers, counted = chat.stated.get(ANSWERS, (0, 0))
         is_partial = answers > counted and usage_in_record(Fields(data), is_counted=True) is None
-        used = with_cost(None, cost_in_record(Fields(data))) if is_partial else run.usage
+        used = with_cost(whole, cost_in_record(Fields(data))) if is_partial else run.usage
         return replace(run, usage=used, format=self.name)
 
 

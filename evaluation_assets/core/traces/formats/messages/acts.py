@@ -11,7 +11,7 @@ from typing import Any
 from evaluation_assets.core.traces.formats.messages.chat import EXITS, MADE, ROLES, meaning_of, role_of
 from evaluation_assets.core.traces.formats.messages.contents import TEXTS
 from evaluation_assets.core.traces.formats.messages.given_beside import given_beside
-from evaluation_assets.core.traces.formats.messages.typed_events import CALLS
+from evaluation_assets.core.traces.formats.messages.typed_events import CALLS, says_failed
 from evaluation_assets.core.traces.formats.transcript import as_text
 from evaluation_assets.core.traces.formats.untyped import at, first_text, list_in, object_in, without_none
 from evaluation_assets.core.traces.trajectories.model import JsonObject
@@ -47,47 +47,60 @@ _WITH_OBJECT = re.compile(r"\s*([A-Za-z_][\w.-]*)\s*:?\s*(\{.*\})\s*", re.DOTALL
 
 def act_in(call: JsonObject) -> JsonObject | None:
     """The call in an object: its name and arguments, what came back, and the error."""
-    has_result = any(name in call for name in RESULTS)
+    place = _place_of(call)
+    told = None if place is None else _named(call, place)
+    if told is None:
+        return None
+    name, given, whole = told
+    shown, error = _came_back(whole)
+    return {"name": name, "arguments": given, "shown": shown, "error": error, "id": id_of(whole)}
+
+
+def _place_of(call: JsonObject) -> str | None:
+    """The field that names the tool or the action, or has the code that was run."""
     place = next((name for name in TOOLS if isinstance(call.get(name), str | dict) and call[name]), None)
     place = place or next((name for name in CALLS if isinstance(call.get(name), dict)), None)
-    has_ended = has_result or any(call.get(name) for name in ERRORS)
-    place = place or next((name for name in CODE if has_ended and first_text(call, name)), None)
-    if place is None:
-        return None
+    has_ended = _has_result(call) or any(call.get(name) for name in ERRORS)
+    return place or next((name for name in CODE if has_ended and first_text(call, name)), None)
+
+
+def _has_result(call: JsonObject) -> bool:
+    return any(name in call for name in RESULTS)
+
+
+def _named(call: JsonObject, place: str) -> tuple[str, Any, JsonObject] | None:
+    """The name and the arguments of a call, and the object with what came back, which may stand in the call, too."""
     inner, given = call[place], next((call[name] for name in ARGUMENTS if call.get(name) is not None), None)
     if isinstance(inner, dict):
         inner = inner["function"] if isinstance(inner.get("function"), dict) else inner
         key = next((key for key in _IN_ACTIONS if isinstance(inner.get(key), str)), None)
         if key is None:
             return None
-        name, more = inner[key], {name: value for name, value in inner.items() if name not in (key, *THOUGHTS)}
+        more = {name: value for name, value in inner.items() if name not in (key, *THOUGHTS)}
         named = next((each for each in ARGUMENTS if each in more), None)
-        call = call if named is None else {**more, **call}  # what came back may stand in the call, too
-        given = (more if named is None else more[named]) if given is None else given
-    elif place in CODE:
-        name, given = place, {place: inner}
-    elif given is None and not has_result and (place != "action" or not _is_written_out(inner)):
+        whole = call if named is None else {**more, **call}
+        return inner[key], (more if named is None else more[named]) if given is None else given, whole
+    if place in CODE:
+        return place, {place: inner}, call
+    if given is not None:
+        return inner, given, call
+    if not _has_result(call) and (place != "action" or not _is_written_out(inner)):
         return None
-    elif given is None and (match := _CALL.fullmatch(inner)) is not None:
-        name, given = match[1], match[2] or match[3] or given_beside(call, (place, *RESULTS, *ERRORS))
-    elif given is None:
-        name, given = "action", {"action": inner}
-    else:
-        name = inner
+    if (match := _CALL.fullmatch(inner)) is not None:
+        beside = given_beside(call, (place, *RESULTS, *ERRORS))
+        return match[1], match[2] or match[3] or beside, call
+    return "action", {"action": inner}, call
+
+
+def _came_back(call: JsonObject) -> tuple[Any, Any]:
+    """What came back, and the error: a text, or true if nothing says which."""
     shown = next((call[each] for each in RESULTS if call.get(each) is not None), None)
-    exits = [call[each] for each in EXITS if isinstance(call.get(each), int)]
-    failed = (
-        call.get("success") is False
-        or any(call.get(flag) is True for flag in ("is_error", "isError"))
-        or any(exits)
-        or str(call.get("status")).lower() in _FAILED
-    )
+    failed = says_failed(call) or str(call.get("status")).lower() in _FAILED
     told_in = ERRORS if failed else ERRORS[:-1]  # many programs write to stderr without an error
     error = next((call[each] for each in told_in if call.get(each)), None)
     failed = failed or bool(error)
     shown = error if shown is None and failed and error is not True else shown
-    told = error if isinstance(error, str) and error else failed or None
-    return {"name": name, "arguments": given, "shown": shown, "error": told, "id": id_of(call)}
+    return shown, error if isinstance(error, str) and error else failed or None
 
 
 def _is_written_out(action: str) -> bool:

@@ -45,6 +45,9 @@ _OWN_IDS = ("id", "call_id", *_CALL_IDS)
 MADE = ("tool_calls", "toolCalls", "function_call")
 """Fields of a message that hold its calls."""
 
+_UNSAID = frozenset(("id", "usage", "timestamp", "created_at", "createdAt"))
+"""Fields that say nothing of what somebody said, without a role beside them."""
+
 _OF_PROVIDERS = ("server_tool_call", "server_tool_use", "mcp_tool_use")
 """Content parts that are calls of tools that the provider runs; their results are parts of the same message."""
 
@@ -117,7 +120,7 @@ def events_of(
     for index, message in enumerate(messages):
         role = message.text("role", "type", "from") or ""
         meaning = meaning_of(role)
-        if not meaning:
+        if not meaning and not _UNSAID.issuperset(message.filled()):
             message.note_unknown("message without a role")
         if meaning in ("system", ""):
             continue

@@ -9,11 +9,11 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from evaluation_assets.core.traces.formats.final_answers import hands_in
 from evaluation_assets.core.traces.formats.messages.bare_calls import is_result_told, told_result
 from evaluation_assets.core.traces.formats.messages.chat import role_of
 from evaluation_assets.core.traces.formats.messages.contents import split_thought
 from evaluation_assets.core.traces.formats.messages.elements import Element, elements_in
-from evaluation_assets.core.traces.formats.transcript import hands_in
 from evaluation_assets.core.traces.formats.untyped import at, list_in
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from evaluation_assets.core.traces.formats.messages.chat import GUESSED, ROLES, meaning_of
+from evaluation_assets.core.traces.formats.messages.chat import GUESSED, ROLES, meaning_of, role_of
 from evaluation_assets.core.traces.formats.messages.contents import TEXTS
 from evaluation_assets.core.traces.formats.untyped import first_text
 from evaluation_assets.core.traces.trajectories.model import JsonObject
@@ -33,6 +33,21 @@ def speaker_of(message: JsonObject) -> str | None:
 def may_be_letter(message: JsonObject) -> bool:
     """Whether a message names its speaker as a letter does its sender."""
     return speaker_of(message) is not None and first_text(message, *SPEAKERS) is None
+
+
+def have_agent(messages: Sequence[Any]) -> bool:
+    """Whether these are messages, and one is of an agent: by its role, by its speaker, or of those to a user."""
+    if not all(isinstance(message, dict) for message in messages):
+        return False
+    speakers = {meaning_of(speaker_of(message) or "") for message in messages}
+    return any(map(_is_said, messages)) or ("" not in speakers and {"user"} < speakers)
+
+
+def _is_said(message: JsonObject) -> bool:
+    """Whether a message is one of an agent; Pydantic AI calls it a response, dumps of LangChain have it inside."""
+    if speaker_of(message) is not None:
+        return not may_be_letter(message)
+    return role_of(message) == "assistant" or message.get("kind") == "response" or "lc" in message
 
 
 def are_strangers(messages: Sequence[Any]) -> bool:

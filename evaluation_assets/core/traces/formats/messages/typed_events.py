@@ -7,11 +7,12 @@
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Any
 
 from evaluation_assets.core.traces.formats.messages.chat import EXITS, meaning_of, role_of
 from evaluation_assets.core.traces.formats.messages.given_beside import given_beside, may_be_tool
+from evaluation_assets.core.traces.formats.outcome_words import outcome_of
 from evaluation_assets.core.traces.formats.transcript import as_text
 from evaluation_assets.core.traces.formats.untyped import first_text, list_in, objects_in, without_none
 from evaluation_assets.core.traces.trajectories.model import JsonObject
@@ -73,12 +74,16 @@ _SAID: dict[str, re.Pattern[str]] = {
 }
 """Other kinds of what is said and thought."""
 _STREAMED = re.compile("(?:^|_)(?:streaming|stream|delta|chunk|partial)(?=_|$)")
+_MODELS = frozenset(("llm", "llm_call", "model_call", "llm_request", "generation", "chat_completion", "completion"))
+"""Kinds of events that are requests to a model with its answer, which another event may have, too."""
+_COMPLETIONS = ("completion", "response", "output", "content", "text")
 _LEVELS = ("level", "severity", "log_level")
 """What tells that a message of the system is one that a program logs."""
 _END = re.compile(
     r"(?:on_)?(?:agent_)?(?:run|agent|task|session|workflow)_(?:end|ended|finish|finished|complete|completed|done)(?:_event)?"
 )
 """Kinds of events that may have the answer once more."""
+_SUCCESS = ("success", "outcome", "resolved", "solved", "passed")
 _NAMES = ("name", "tool", "tool_name", "toolName", "function", "action")
 _ARGUMENTS = ("arguments", "args", "input", "parameters", "params", "tool_input", "toolInput", "action_input")
 _IDS = ("tool_call_id", "toolCallId", "call_id", "callId", "toolUseId", "tool_use_id", "id")
@@ -129,7 +134,8 @@ def are_events(items: Sequence[Any], *, is_asked: bool = False) -> bool:
 
 
 def without_streamed(events: Sequence[Any]) -> list[Any]:
-    """The events without pieces of messages that other events have as a whole."""
+    """The events without pieces of messages that other events have as a whole, and with what models answered."""
+    events = _with_answers(events)
     words = [_normalised(_word_of(event)) for event in events]
     whole = {word for word in words if not _STREAMED.search(word)}
     return [
@@ -137,6 +143,23 @@ def without_streamed(events: Sequence[Any]) -> list[Any]:
         for event, word in zip(events, words, strict=True)
         if not _STREAMED.search(word) or _STREAMED.sub("", word).strip("_") not in whole
     ]
+
+
+def _with_answers(events: Sequence[JsonObject]) -> list[JsonObject]:
+    """The events, of which requests to models are what these answered, unless another event says it, too."""
+    told = {first_text(_opened(event), *_TEXTS) for event in events if not _asks_model(event)}
+    return [_answer(event, told) if _asks_model(event) else event for event in events]
+
+
+def _asks_model(event: JsonObject) -> bool:
+    return _normalised(_word_of(event)) in _MODELS
+
+
+def _answer(event: JsonObject, told: Container[str | None]) -> JsonObject:
+    opened = _opened(event)
+    answer = first_text(opened, *_COMPLETIONS)
+    others = {key: value for key, value in opened.items() if key not in (*_KINDS, *_COMPLETIONS)}
+    return event if answer in told or answer is None else {**others, "type": "assistant", "content": answer}
 
 
 def is_known(event: Any) -> bool:
@@ -159,10 +182,16 @@ def requests_in(others: Mapping[str, list[JsonObject]]) -> int:
     return sum(any(role_of(message) is not None for message in list_in(event.get("input"))) for event in events)
 
 
+def wordless_in(others: Mapping[str, list[JsonObject]]) -> Iterator[JsonObject]:
+    """The requests to a model among events of kinds that are not known, whose answers have no words."""
+    return (_opened(item) for items in others.values() for item in items if _asks_model(item))
+
+
 def outcome_in(events: Sequence[JsonObject]) -> JsonObject:
     """What the event that ends a run says of its success."""
     ends = (_opened(item) for item in reversed(events) if _is_end(_word_of(item)))
-    return next(({"success": end["success"]} for end in ends if isinstance(end.get("success"), bool)), {})
+    said = (outcome_of(end.get(name)) for end in ends for name in _SUCCESS)
+    return next(({"success": outcome} for outcome in said if outcome is not None), {})
 
 
 def messages_of(events: Sequence[JsonObject]) -> Iterator[JsonObject]:
@@ -229,17 +258,22 @@ def _is_logged(event: JsonObject) -> bool:
     return any(isinstance(event.get(key), str) for key in _LEVELS)
 
 
+def says_failed(data: JsonObject) -> bool:
+    """Whether the fields of a call or result say that it failed: its success, a flag, or an exit code."""
+    return (
+        data.get("success") is False
+        or any(data.get(flag) is True for flag in ("is_error", "isError"))
+        or any(isinstance(code := data.get(name), int) and code for name in EXITS)
+    )
+
+
 def _result_of(event: JsonObject, call_id: str | None, *, among: Sequence[str]) -> JsonObject:
     """The message of a tool: what came back in one of these fields, and whether the call failed."""
     shown = next((event[key] for key in among if event.get(key) is not None), None)
-    failed = (
-        event.get("success") is False
-        or any(event.get(key) is True for key in ("is_error", "isError"))
-        or any(isinstance(code := event.get(key), int) and code for key in EXITS)
-    )
     return without_none(
         {
-            "role": "tool", "content": as_text(shown), "tool_call_id": call_id, "is_error": failed or None,
+            "role": "tool", "content": as_text(shown), "tool_call_id": call_id,
+            "is_error": says_failed(event) or None,
             "error": event.get("error") or None, "status": event.get("status"),
         }
     )  # fmt: skip

@@ -13,19 +13,11 @@ from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejecti
 from evaluation_assets.core.traces.formats.context import agent_of
 from evaluation_assets.core.traces.formats.files.records import read_items, read_records
 from evaluation_assets.core.traces.formats.files.samples import sample_of
+from evaluation_assets.core.traces.formats.final_answers import final_message
 from evaluation_assets.core.traces.formats.isolation import each_own_record
 from evaluation_assets.core.traces.formats.messages.chat import stated_error
 from evaluation_assets.core.traces.formats.messages.tool_definitions import described_tool
-from evaluation_assets.core.traces.formats.transcript import (
-    UNNAMED,
-    Asked,
-    Call,
-    Result,
-    Said,
-    Transcript,
-    as_text,
-    final_message,
-)
+from evaluation_assets.core.traces.formats.transcript import UNNAMED, Asked, Call, Result, Said, Transcript, as_text
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.traces.formats.untyped import at, list_in, objects_in
 from evaluation_assets.core.traces.formats.usage import usage

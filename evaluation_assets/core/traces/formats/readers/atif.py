@@ -28,6 +28,7 @@ from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejecti
 from evaluation_assets.core.traces.formats.coding.client_context import exit_code_of, is_client_context
 from evaluation_assets.core.traces.formats.context import success_of
 from evaluation_assets.core.traces.formats.files.records import read_records
+from evaluation_assets.core.traces.formats.final_answers import final_message, final_submission
 from evaluation_assets.core.traces.formats.harbor_trials import Trial, Trials
 from evaluation_assets.core.traces.formats.isolation import usable
 from evaluation_assets.core.traces.formats.messages.tool_definitions import tools_of
@@ -42,8 +43,6 @@ from evaluation_assets.core.traces.formats.transcript import (
     Result,
     Said,
     as_text,
-    final_message,
-    final_submission,
     flags_of,
     total,
     written,

@@ -28,19 +28,11 @@ from evaluation_assets.core.traces.formats.coding.claude_code_totals import at_l
 from evaluation_assets.core.traces.formats.context import ended_by
 from evaluation_assets.core.traces.formats.files.records import read_records
 from evaluation_assets.core.traces.formats.files.samples import own_files, sample_of
+from evaluation_assets.core.traces.formats.final_answers import last_words
 from evaluation_assets.core.traces.formats.isolation import usable
 from evaluation_assets.core.traces.formats.readers.cursor import is_cursor_line
 from evaluation_assets.core.traces.formats.times import active_seconds, chronological, elapsed_s
-from evaluation_assets.core.traces.formats.transcript import (
-    Asked,
-    Call,
-    Result,
-    Said,
-    Transcript,
-    flags_of,
-    last_words,
-    total,
-)
+from evaluation_assets.core.traces.formats.transcript import Asked, Call, Result, Said, Transcript, flags_of, total
 from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.traces.formats.untyped import at, first_text, object_in
 from evaluation_assets.core.traces.formats.usage import usage

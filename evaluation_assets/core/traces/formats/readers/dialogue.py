@@ -12,10 +12,11 @@ from typing import Any
 
 from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
 from evaluation_assets.core.traces.formats.files.samples import own_files, text_record
+from evaluation_assets.core.traces.formats.final_answers import final_message
 from evaluation_assets.core.traces.formats.isolation import each_record, usable
 from evaluation_assets.core.traces.formats.messages.realtime_events import event_in
 from evaluation_assets.core.traces.formats.speakers import Marker, is_user, markers_in
-from evaluation_assets.core.traces.formats.transcript import Asked, Said, final_message, flags_of, written
+from evaluation_assets.core.traces.formats.transcript import Asked, Said, flags_of, written
 from evaluation_assets.core.traces.formats.turns import Turns
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.traces.formats.untyped import at

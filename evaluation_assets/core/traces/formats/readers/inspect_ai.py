@@ -27,6 +27,7 @@ from evaluation_assets.core.traces.formats.files.archives import read_member
 from evaluation_assets.core.traces.formats.files.records import read_items, read_value, record_of, too_large
 from evaluation_assets.core.traces.formats.files.samples import sample_of
 from evaluation_assets.core.traces.formats.files.unpacking import TooLarge, check_expansion
+from evaluation_assets.core.traces.formats.final_answers import final_submission
 from evaluation_assets.core.traces.formats.isolation import each_own_file, usable
 from evaluation_assets.core.traces.formats.messages.inspect_events import KINDS, conversation_of, is_incomplete
 from evaluation_assets.core.traces.formats.messages.inspect_messages import Resolved, calls_of, content_of, usage_in
@@ -43,7 +44,6 @@ from evaluation_assets.core.traces.formats.transcript import (
     Result,
     Said,
     as_text,
-    final_submission,
     flags_of,
     one_line,
     total,

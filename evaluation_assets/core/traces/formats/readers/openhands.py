@@ -16,20 +16,11 @@ from evaluation_assets.core.traces.formats.coding.openhands_events import are_fl
 from evaluation_assets.core.traces.formats.coding.session_logs import units_in
 from evaluation_assets.core.traces.formats.coding.session_spool import Unit
 from evaluation_assets.core.traces.formats.files.records import read_records
+from evaluation_assets.core.traces.formats.final_answers import final_message, final_submission
 from evaluation_assets.core.traces.formats.isolation import each_own_file, usable
 from evaluation_assets.core.traces.formats.messages.tool_definitions import tools_in
 from evaluation_assets.core.traces.formats.times import elapsed_ms, elapsed_s
-from evaluation_assets.core.traces.formats.transcript import (
-    Asked,
-    Call,
-    Result,
-    Said,
-    Transcript,
-    final_message,
-    final_submission,
-    flags_of,
-    total,
-)
+from evaluation_assets.core.traces.formats.transcript import Asked, Call, Result, Said, Transcript, flags_of, total
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields, ignore_rest
 from evaluation_assets.core.traces.formats.untyped import listed
 from evaluation_assets.core.traces.formats.usage import UNKNOWN, at_list_price, usage, usage_of

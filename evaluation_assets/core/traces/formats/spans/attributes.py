@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from evaluation_assets.core.traces.formats.pauses import error_of_run
-from evaluation_assets.core.traces.formats.spans.crew_tasks import crew_task_in, is_of_crew
 from evaluation_assets.core.traces.formats.spans.langchain_dumps import tool_message_in
 from evaluation_assets.core.traces.formats.spans.messages import (
     Message,
@@ -251,8 +250,10 @@ def agent_run(span: Span, fields: Fields) -> AgentRun:
     asked = next((message.text for message in reversed(given) if message.role == "user" and message.text), None)
     answered = next((message.text.strip() for message in reversed(said) if message.text.strip()), None)
     question = _value(fields, *QUESTIONS)
-    if is_of_crew(span):
-        question, (asked, answered) = None, crew_task_in(span)
+    if "crew_key" in span.attributes and "task_id" in span.attributes:
+        # The input of a crew's agent has the agent and its tools; the output has the task, unless the agent failed.
+        output = object_in(decoded(span.attributes.get("output.value")))
+        question, asked, answered = None, first_text(output, "description"), first_text(output, "raw")
     fields.set_aside(*AGENT_NAMES)
     return AgentRun(
         name=agent_of(span) or NOBODY,

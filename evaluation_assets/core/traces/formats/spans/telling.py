@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from evaluation_assets.core.traces.formats.final_answers import hands_in
 from evaluation_assets.core.traces.formats.spans.asides import is_aside
 from evaluation_assets.core.traces.formats.spans.attributes import (
     ModelCall,
@@ -37,7 +38,7 @@ from evaluation_assets.core.traces.formats.spans.questions import is_put_so, que
 from evaluation_assets.core.traces.formats.spans.statements import usage_of_spans
 from evaluation_assets.core.traces.formats.spans.tree import Span
 from evaluation_assets.core.traces.formats.spans.twins import Twins
-from evaluation_assets.core.traces.formats.transcript import Call, Result, Said, as_text, hands_in, one_line
+from evaluation_assets.core.traces.formats.transcript import Call, Result, Said, as_text, one_line
 from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.traces.formats.usage import at_list_price
 from evaluation_assets.core.traces.trajectories.model import Agent, Tool, Usage
@@ -61,10 +62,7 @@ class Within:
 
 
 class Telling:
-    """Converts the spans of a trace, or of the traces of one conversation, to events, in order.
-
-    `nobody` is the ID of an agent that no span names.
-    """
+    """Converts the spans of one conversation to events, in order; `nobody` is the ID of an agent that no span names."""
 
     def __init__(self, unmapped: UnmappedFields, drop: DropLog, *, nobody: str, with_asides: bool) -> None:
         self._unmapped = unmapped

@@ -12,6 +12,7 @@ from typing import Any
 from evaluation_assets.core.text.nullable import sum_of
 from evaluation_assets.core.traces.formats.base import Record, Rejection, UnusableRecord
 from evaluation_assets.core.traces.formats.context import ended_by
+from evaluation_assets.core.traces.formats.final_answers import final_message, final_submission
 from evaluation_assets.core.traces.formats.isolation import attempted, usable
 from evaluation_assets.core.traces.formats.spans.attributes import hand_off_in, kind_of
 from evaluation_assets.core.traces.formats.spans.drop_log import DropLog
@@ -25,13 +26,7 @@ from evaluation_assets.core.traces.formats.spans.statements import failure, stat
 from evaluation_assets.core.traces.formats.spans.telling import Telling
 from evaluation_assets.core.traces.formats.spans.tree import Span, Trace
 from evaluation_assets.core.traces.formats.times import as_utc
-from evaluation_assets.core.traces.formats.transcript import (
-    Transcript,
-    as_text,
-    final_message,
-    final_submission,
-    flags_of,
-)
+from evaluation_assets.core.traces.formats.transcript import Transcript, as_text, flags_of
 from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.traces.formats.untyped import at, object_in, objects_in, without_none
 from evaluation_assets.core.traces.formats.usage import at_most, confirm

@@ -474,3 +474,32 @@ def test_requests_to_a_model_among_events_that_are_not_read_are_told(tmp_path: P
     summary = summary_of(written(tmp_path, {"description": "a branch", "events": events}))
     unread = "1 part of messages could not be read: messages in events[] (model)[].input"
     assert summary.sentence == f"doubtful: {unread}; 1 request stated by the source, 0 read"
+
+
+def test_requests_to_a_model_are_what_it_answered_unless_another_event_says_it(tmp_path: Path) -> None:
+    asked = {
+        "type": "llm",
+        "prompt": "...",
+        "completion": "I look.",
+        "usage": {"prompt_tokens": 10, "completion_tokens": 5},
+    }
+    called = {"type": "tool", "name": "look_up", "input": {"order": 7}, "output": "paid"}
+    ended = {
+        "kind": "llm_call",
+        "data": {"response": "It is paid.", "usage": {"prompt_tokens": 30, "completion_tokens": 4}},
+    }
+    path = written(tmp_path, {"input": "Is order 7 paid?", "trace": [asked, called, ended]})
+    (run,) = trajectories(path)
+    assert calls_of(run) == CALLS and run.final_answer == "It is paid." and "I look." in run.text
+    assert run.usage is not None and (run.usage.input_tokens, run.usage.output_tokens) == (40, 9)
+    assert summary_of(path).trust == "complete"
+    said = {"type": "assistant", "content": "I look."}
+    (twice,) = trajectories(written(tmp_path, {"input": "Is order 7 paid?", "trace": [asked, said, called, ended]}))
+    assert twice.text.count("I look.") == 1
+
+
+@pytest.mark.parametrize(("name", "value"), [("success", True), ("outcome", "success"), ("resolved", "yes")])
+def test_the_event_that_ends_a_run_has_its_outcome(tmp_path: Path, name: str, value: object) -> None:
+    events = [*EVENTS, {"type": "session_end", name: value}]
+    (run,) = trajectories(written(tmp_path, {"events": events}))
+    assert run.success is True

@@ -264,3 +264,14 @@ def test_what_stands_above_several_runs_and_says_nothing_of_each_is_unmapped(tmp
     path = written(tmp_path, {"task_id": "t", "reviewer": "Ada", "accuracy": 0.5, "notes": "", "runs": [run, run]})
     assert [run.task_id for run in trajectories(path, unmapped=unmapped)] == ["t", "t"]
     assert unmapped.counts == {"reviewer": 1, "accuracy": 1}
+
+
+@pytest.mark.parametrize("name", ["messages", "log", "history"])
+def test_messages_from_a_user_to_agents_are_a_run_and_letters_are_none(tmp_path: Path, name: str) -> None:
+    said = [("user", "planner", "Add two numbers"), ("planner", "coder", "Write it"), ("coder", "user", "Done")]
+    messages = [{"from": one, "to": other, "content": text} for one, other, text in said]
+    (run,) = trajectories(written(tmp_path, {"task": "Add two numbers", name: messages, "is_correct": False}))
+    assert ([agent.id for agent in run.agents], run.success) == (["planner", "coder"], False)
+    letters = [{**message, "from": f"{message['from']}@example.org"} for message in messages]
+    with pytest.raises(UnreadableDrop):
+        trajectories(written(tmp_path, {"subject": "Numbers", "log": letters}))

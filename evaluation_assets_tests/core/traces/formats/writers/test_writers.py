@@ -9,16 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation_assets.core.traces.formats.transcript import (
-    Asked,
-    Call,
-    Event,
-    Result,
-    Said,
-    final_message,
-    total,
-    written,
-)
+from evaluation_assets.core.traces.formats.final_answers import final_message
+from evaluation_assets.core.traces.formats.transcript import Asked, Call, Event, Result, Said, total, written
 from evaluation_assets.core.traces.formats.writers import atif as atif_writer
 from evaluation_assets.core.traces.formats.writers import openai_messages as openai_writer
 from evaluation_assets.core.traces.trajectories.model import Agent, Tool, Trajectory, Usage
