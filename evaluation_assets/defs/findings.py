@@ -8,7 +8,7 @@ from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.lake import tables
 from evaluation_assets.core.lake.spool import Spool
 from evaluation_assets.core.pipeline.checks.findings import quotations_hold
-from evaluation_assets.core.pipeline.findings import drop_findings
+from evaluation_assets.core.pipeline.findings import SOURCES, drop_findings
 from evaluation_assets.core.sections.findings.process_score import PROCESS_VERSION
 from evaluation_assets.core.sections.findings.versions import DETECTOR_VERSIONS, versions_with
 from evaluation_assets.defs import groups
@@ -20,8 +20,6 @@ from evaluation_assets.defs.results import check_result
 from evaluation_assets.defs.stage import Result, Stage, stage
 from evaluation_assets.defs.table_assets import table_spec
 
-_SOURCES = ("raw_trajectories", "session_analyses", "tool_use_results", "constraint_results", "coding_work")
-
 
 def findings(judges: Sequence[Judge]) -> Stage:
     """The stage of what went wrong. Judges that check claims of the final answer add what the run contradicts."""
@@ -30,9 +28,9 @@ def findings(judges: Sequence[Judge]) -> Stage:
     group = groups.SESSIONS_AND_SUITES
 
     @stage(
-        table_spec(tables.FINDINGS, group, versions_with(names), [*_SOURCES, *verdicts]),
+        table_spec(tables.FINDINGS, group, versions_with(names), [*SOURCES, *verdicts]),
         table_spec(tables.CLAIMS, group, DETECTOR_VERSIONS, ["raw_trajectories"]),
-        table_spec(tables.PROCESS_SCORES, group, f"{DETECTOR_VERSIONS}|{PROCESS_VERSION}", _SOURCES),
+        table_spec(tables.PROCESS_SCORES, group, f"{DETECTOR_VERSIONS}|{PROCESS_VERSION}", SOURCES),
         checks=[
             check_of_drops(
                 QUOTATIONS,
@@ -43,11 +41,11 @@ def findings(judges: Sequence[Judge]) -> Stage:
     )
     def what_went_wrong(drop: DropRun) -> Iterator[Result]:
         """Detect findings, gather those of other tables, list claims, and score each run by what was found."""
-        sources = drop.tables(*_SOURCES)
+        sources = drop.tables(*SOURCES)
         judged = by_judge(drop, tables.TRAJECTORY_VERDICTS, checking)
         key = dg.AssetKey(tables.FINDINGS.name)
         with Spool(tables.PROCESS_SCORES) as scores, Spool(tables.CLAIMS) as claims:
-            rows = drop_findings(drop.key, *sources, scores=scores, claims=claims, judged=judged)
+            rows = drop_findings(drop.key, sources, scores, claims, judged)
             yield rows
             yield scores.stream()
             yield claims.stream()

@@ -28,7 +28,7 @@ from evaluation_assets.defs.stage import Result, Stage, stage
 from evaluation_assets.defs.table_assets import table_over_all_drops, table_spec
 from evaluation_assets.resources.installation import HomeResource
 
-SESSIONS_VERSION = "18"
+SESSIONS_VERSION = "19"
 """Increment when the same sessions and verdicts would give a different analysis."""
 
 JUDGED = f"At least {sessions.MIN_JUDGED:.0%} of the responses in the sessions that a judge is asked about are judged."

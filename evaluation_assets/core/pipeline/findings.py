@@ -27,22 +27,19 @@ _CODING = (
 )  # fmt: skip
 
 
+SOURCES = ("raw_trajectories", "session_analyses", "tool_use_results", "constraint_results", "coding_work")
+"""The tables of a drop that findings are made from."""
+
+
 def drop_findings(
-    drop: str,
-    raw: Stored,
-    sessions: Stored,
-    tool_use: Stored,
-    constraints: Stored,
-    coding_work: Stored,
-    scores: Spool,
-    claims: Spool,
-    judged: Mapping[str, Stored],
+    drop: str, sources: Sequence[Stored], scores: Spool, claims: Spool, judged: Mapping[str, Stored]
 ) -> Stream:
     """Rows of `findings`: of all trajectories, also those that rules keep from the judges.
 
-    The rows of `process_scores` are set aside in `scores`, those of `claims` in `claims`. `judged` are the verdicts on
-    whole runs of the judges that check claims of the final answer, by judge.
+    `sources` are the tables of `SOURCES`. The rows of `process_scores` are set aside in `scores`, those of `claims` in
+    `claims`. `judged` are the verdicts on whole runs of the judges that check claims of the final answer, by judge.
     """
+    raw, sessions, tool_use, constraints, coding_work = sources
     counts: Counter[str] = Counter()
     contradicted = _contradicted(judged)
     forms = call_forms(raw)

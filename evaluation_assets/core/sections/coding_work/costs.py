@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from evaluation_assets.core.system.by_key import by_key
-from evaluation_assets.core.text.nullable import N, sum_of
+from evaluation_assets.core.text.nullable import sum_of, whole_sum_of
 from evaluation_assets.core.traces.prices import list_price_of
 from evaluation_assets.core.traces.trajectories.model import Trajectory, Usage
 from evaluation_assets.core.traces.trajectories.requests import are_all, requests_of
@@ -41,13 +41,13 @@ def spent_by_model(run: Trajectory) -> Iterator[Spent]:
 
 def _spent(model: str | None, usages: Sequence[Usage], recorded: float | None) -> Spent:
     summed = Usage(
-        input_tokens=_whole([one.input_tokens for one in usages]),
+        input_tokens=whole_sum_of([one.input_tokens for one in usages]),
         cached_tokens=sum_of(one.cached_tokens for one in usages),
-        output_tokens=_whole([one.output_tokens for one in usages]),
+        output_tokens=whole_sum_of([one.output_tokens for one in usages]),
     )
-    own = _whole([one.recorded_cost_usd for one in usages]) if recorded is None else recorded
+    own = whole_sum_of([one.recorded_cost_usd for one in usages]) if recorded is None else recorded
     price = list_price_of(model)
-    return _figures(model, summed, own, None if own is not None else _whole(list(map(price.cost, usages))))
+    return _figures(model, summed, own, None if own is not None else whole_sum_of(list(map(price.cost, usages))))
 
 
 def _figures(model: str | None, used: Usage, recorded: float | None, listed: float | None) -> Spent:
@@ -59,7 +59,3 @@ def _figures(model: str | None, used: Usage, recorded: float | None, listed: flo
         cost_usd=listed if recorded is None else recorded,
         is_list_price=recorded is None and listed is not None,
     )
-
-
-def _whole(values: Sequence[N | None]) -> N | None:
-    return None if None in values else sum_of(values)

@@ -1,7 +1,7 @@
 """The vocabulary of coding agents: which tools edit, read and run commands, and how their arguments are named.
 
 Agents name the same tool differently (`Edit`, `replace`, `str_replace`), also behind the prefix of an extension or MCP
-server (`developer__shell`). What is not in the vocabulary is none of these.
+server (`developer__shell`), but `refunds.create` is no `create`. What is not in the vocabulary is none of these.
 """
 
 import re
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from evaluation_assets.core.sections.coding_work.patches import Change, changes_in, search_and_replace
-from evaluation_assets.core.traces.trajectories.calls import plain_name
+from evaluation_assets.core.traces.trajectories.calls import telling_name
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Step, Trajectory
 
 
@@ -123,7 +123,7 @@ def runs_commands(name: str) -> bool:
 
 
 def _compared(name: str) -> str:
-    return plain_name(name).replace("_", "").replace("-", "")
+    return telling_name(name).replace("_", "").replace("-", "")
 
 
 def _shell(command: Any) -> Action | None:

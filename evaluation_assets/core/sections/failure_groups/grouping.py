@@ -19,7 +19,7 @@ from evaluation_assets.core.system.by_key import by_key
 from evaluation_assets.core.text.unspaced import UNSPACED
 from evaluation_assets.core.traces.trajectories.identity import digest
 
-GROUPING_VERSION = "12"
+GROUPING_VERSION = "13"
 
 UNEXPLAINED = "unexplained_failure"
 """Kind of a run that failed without any finding."""
@@ -110,7 +110,8 @@ def _at_only_tool(key: GroupKey, tools: Collection[str]) -> GroupKey:
 
 
 def _with_place(key: GroupKey) -> str:
-    return ": ".join(filter(None, (kind_title(key.kind), key.tool or "no tool", key.words)))
+    place = "at a call" if key.tool == ANY_TOOL else key.tool
+    return ": ".join(filter(None, (kind_title(key.kind), place, key.words)))
 
 
 def kind_title(kind: str) -> str:

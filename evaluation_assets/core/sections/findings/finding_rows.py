@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.sections.findings.claim import Claim
-from evaluation_assets.core.sections.findings.evidence.course import LONGEST_QUOTATION
+from evaluation_assets.core.sections.findings.evidence.course import LONGEST_QUOTATION, Course
 from evaluation_assets.core.sections.findings.finding import Finding, Place
 from evaluation_assets.core.sections.findings.gathering import MISSING_CALL
 from evaluation_assets.core.sections.findings.process_score import CRITERIA, ProcessScore
@@ -94,15 +94,11 @@ def _place(place: Place) -> Row:
 
 
 def _steps(trajectory: Trajectory) -> dict[_At, _Step]:
-    """The clip and the tool of each step. The number of a clip is that of the calls before it."""
-    by_place: dict[_At, _Step] = {}
-    clip = 0
-    for turn, taken in enumerate(trajectory.turns):
-        for interaction, own in enumerate(taken.interactions):
-            for number, step in enumerate(own.steps):
-                by_place[turn, interaction, number] = _Step(clip, step.call and step.call.name)
-                clip += step.call is not None
-    return by_place
+    """The clip and the tool of each step."""
+    return {
+        (at.turn, at.interaction, at.number): _Step(at.clip, at.step.call and at.step.call.name)
+        for at in Course(trajectory).steps
+    }
 
 
 def _step_at(place: Place, steps: Mapping[_At, _Step]) -> _Step:

@@ -7,6 +7,7 @@ from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.sections.findings.detecting import detected
 from evaluation_assets.core.sections.findings.evidence.course import LONGEST_QUOTATION, Course, quotation
 from evaluation_assets.core.sections.findings.evidence.cues import cues
+from evaluation_assets.core.sections.findings.evidence.values import values_in
 from evaluation_assets.core.sections.findings.finding import Finding, Place, Severity
 from evaluation_assets.core.sections.findings.kinds import kinds
 from evaluation_assets.core.suites.refusals import is_refusal
@@ -15,7 +16,7 @@ from evaluation_assets.core.traces.trajectories.model import Trajectory
 JudgedClaim = tuple[str, str, str]
 """A judge, a claim of the final answer, and the words of the run that contradict it, as the judge quotes both."""
 
-GATHERING_VERSION = "17"
+GATHERING_VERSION = "18"
 
 MISSING_CALL = "missing_call"
 _AT_THE_END = frozenset({MISSING_CALL, "wrong_answer", "missing_content"})
@@ -110,9 +111,11 @@ def findings_of(
     """All findings of a run, each once: what a detector says of a step, other sections need not say again.
 
     `detections` are those of the detectors, by default without knowledge of other runs of the drop. `unmet` are issues
-    by the expectations that the source recorded.
+    by the expectations that the source recorded. A run that was cut off without an answer has no wrong one.
     """
     own = list(_without_weaker(list(detected(trajectory) if detections is None else detections)))
+    if any(finding.kind == "cut_off" and finding.severity == "HIGH" for finding in own):
+        unmet = [issue for issue in unmet if issue["kind"] != "wrong_answer"]
     gathered = (
         *own,
         *_of_flags(trajectory, is_cut_off=any(finding.kind == "cut_off" for finding in own)),
@@ -223,8 +226,24 @@ def _of_session(trajectory: Trajectory, issues: Sequence[Row]) -> Iterator[Findi
             agent_id=issue["agent_id"],
         )
         kind = SESSION_ISSUES[issue["kind"]]
-        if kind is not None:
+        if kind is not None and not _is_excused(trajectory, kind, place):
             yield _finding(kind, "session_analyses", place, issue["evidence"], severity=issue["severity"])
+
+
+def _is_excused(trajectory: Trajectory, kind: str, place: Place) -> bool:
+    """Whether the outcome, or the answer that a user objects to, shows that an issue of a session was no fault.
+
+    In a run that succeeded it was right to decline or not to use a result, and a user who objects was not, unless to a
+    value of the answer. Nor is it a correction to ask for the same again after a refusal.
+    """
+    if trajectory.success and kind in ("refusal", "ignored_result"):
+        return True
+    if kind != "user_correction" or place.turn is None:
+        return False
+    answer = "\n".join(each.text for each in Course(trajectory).messages if each.turn == place.turn)
+    objection = "".join(turn.user_message or "" for turn in trajectory.turns[place.turn + 1 : place.turn + 2])
+    values, objected = ({form for value in values_in(text) for form in value.forms} for text in (answer, objection))
+    return is_refusal(answer) or (trajectory.success is True and values.isdisjoint(objected))
 
 
 def _of_case(trajectory: Trajectory, issues: Sequence[Row], source: str) -> Iterator[Finding]:

@@ -12,6 +12,7 @@ from evaluation_assets.core.intake.facts import FindingsFacts
 from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.lake.stored import Aligned, Stored
 from evaluation_assets.core.sections.findings.finding import Severity
+from evaluation_assets.core.sections.findings.gathering import ABOUT_OUTCOME
 from evaluation_assets.core.sections.findings.kinds import kinds
 from evaluation_assets.core.system.frozen import Frozen
 from evaluation_assets.core.text.counted import counted, runs_of_tasks
@@ -117,7 +118,7 @@ class FindingsSummary(Frozen):
 
     `of_failed` counts the `failed` runs by kind of HIGH and MEDIUM findings, `failed_without` those that have none.
     `gone` are kinds of the earlier drop that are not found any more. `more` has, by title, how much larger the share of
-    a kind with more than LOW is than it was, if the intervals of both are apart.
+    a kind with more than LOW is than it was, if the intervals of both are apart. `is_expected`: to fail is a finding.
     """
 
     n_runs: int
@@ -132,6 +133,7 @@ class FindingsSummary(Frozen):
     is_comparable: bool
     gone: dict[str, float]
     more: Mapping[str, float] = {}
+    is_expected: bool = False
 
     @property
     def reasons(self) -> str:
@@ -164,8 +166,8 @@ class FindingsSummary(Frozen):
 
     @property
     def in_failed(self) -> str:
-        """In how many failed runs HIGH or MEDIUM findings are; empty if none failed, or all."""
-        if not 0 < self.failed < self.n_runs:
+        """In how many failed runs HIGH or MEDIUM findings are; empty if that says nothing beside how many failed."""
+        if self.is_expected or not 0 < self.failed < self.n_runs:
             return ""
         return f", HIGH or MEDIUM ones in {self.failed - self.failed_without:,} of {counted(self.failed, 'failed run')}"
 
@@ -208,8 +210,7 @@ def _most_frequent(runs: Mapping[str, int], most: int) -> str:
 
 def kinds_title(kind: str) -> str:
     """The title of a kind; its name if an earlier version wrote it."""
-    known = kinds().get(kind)
-    return kind if known is None else known.title
+    return kind if (known := kinds().get(kind)) is None else known.title
 
 
 def findings_summary(
@@ -237,14 +238,13 @@ def findings_summary(
     by_kind: dict[str, _Kind] = {}
     to_look_at: list[_Run] = []
     reasons: Counter[str] = Counter()
-    affected = failed_with = 0
+    affected, failed_with, is_expected = 0, 0, False
     rows = Aligned(
         {**found, "alike": group, "number": number}
         for number, (found, group) in enumerate(zip(findings.rows(), chain(alike, repeat(None)), strict=False))
     )
     for number, run in enumerate(tasks):
-        own = rows.at(run)
-        if not own:
+        if not (own := rows.at(run)):
             continue
         affected += 1
         is_shown, found = run not in removed, _run(run, own, run in failed)
@@ -257,6 +257,7 @@ def findings_summary(
         if found.is_failed:
             reasons.update(found.grave_kinds)
             failed_with += bool(found.grave_kinds)
+            is_expected |= any(row["detector"] in ABOUT_OUTCOME for row in own)
         if is_shown and found.grave_kinds:
             to_look_at = heapq.nlargest(RUNS_TO_LOOK_AT, [*to_look_at, found], key=lambda each: each.rank)
     detectors = FindingsFacts.of(findings).detectors
@@ -286,6 +287,7 @@ def findings_summary(
             and each.earlier_share is not None
             and each.ci_low > _highest(before.get(each.kind, 0), n_before, interval)
         },
+        is_expected=is_expected,
     )
 
 

@@ -1,7 +1,7 @@
 """Progress of a session: failures and recoveries, ignored results, stretches without new text."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal
@@ -10,7 +10,7 @@ from evaluation_assets.core.sections.sessions.interactions import SessionInterac
 from evaluation_assets.core.sections.sessions.repetition import Repetition, brings_news
 from evaluation_assets.core.suites.refusals import is_refusal
 from evaluation_assets.core.text.pattern_sets import PatternSet
-from evaluation_assets.core.traces.trajectories.model import Step, Trajectory
+from evaluation_assets.core.traces.trajectories.model import Span, Step, Trajectory
 from evaluation_assets.core.traces.trajectories.words import takes_from, words, words_of_pieces
 
 Signal = Literal["optimal", "recovery", "regression", "stall", "circular"]
@@ -28,6 +28,12 @@ says around a value."""
 _LEAST_NEW = 0.2
 """Minimum share of new words of a result: with less, it only confirms what is known."""
 
+_FIELD = re.compile(r"[\"']([A-Za-z_]{4,40})[\"']\s*:")
+_WORD = re.compile(r"[^\W\d_]{2,}")
+_PHRASE = 5
+"""Words in a row that a text has by chance of no other."""
+
+_LONGEST_RESULT = 20_000
 _READ = 1500
 """Maximum characters of a text in which words for a failure are looked for."""
 
@@ -194,7 +200,8 @@ def _tool(step: Step) -> tuple[str | None, str] | None:
 def _ignored(trajectory: Trajectory, places: Sequence[_Place]) -> tuple[IgnoredResult, ...]:
     """Results whose new words never occur in later text. Results without later text are skipped.
 
-    Where an agent looks through several results of one tool for the right one, the others are not ignored.
+    Where an agent looks through several results of one tool for the right one, the others are not ignored. Nor is one
+    of which the next text names a field or has a phrase, whose words were known before.
     """
     piece = trajectory.piece
     seen: set[str] = set(words(trajectory.task))
@@ -214,6 +221,7 @@ def _ignored(trajectory: Trajectory, places: Sequence[_Place]) -> tuple[IgnoredR
         seen |= returned
     later: set[str] = set(words(trajectory.final_answer or ""))
     is_followed = bool(trajectory.final_answer)
+    next_text = trajectory.final_answer or ""
     ignored: list[IgnoredResult] = []
     used: set[tuple[int, str]] = set()
     for index, (part, number, step) in reversed(list(enumerate(places))):
@@ -221,11 +229,28 @@ def _ignored(trajectory: Trajectory, places: Sequence[_Place]) -> tuple[IgnoredR
             name = step.call.name
             if not later.isdisjoint(new[index]):
                 used.add((part.turn, name))
-            elif _EFFECTS.search(name) is None:
+            elif _EFFECTS.search(name) is None and not _takes_up(next_text, step, piece):
                 ignored.append(IgnoredResult(part, number, name, len(new[index])))
         later |= written[index]
+        next_text = f"{piece(step.thought)} {piece(step.message)}".strip() or next_text
         is_followed = is_followed or bool(written[index])
     return tuple(each for each in reversed(ignored) if (each.interaction.turn, each.tool) not in used)
+
+
+def _takes_up(text: str, step: Step, piece: Callable[[Span | None], str]) -> bool:
+    """Whether a text names a field of a result, or has several words of it in a row."""
+    result = piece(step.result.content)[:_LONGEST_RESULT] if step.result else ""
+    text = text[:_LONGEST_RESULT].casefold()
+    said = set(_WORD.findall(text))
+    if any(not said.isdisjoint(name.casefold().split("_")) for name in _FIELD.findall(result)):
+        return True
+    phrases = {*_phrases(result.casefold())}
+    return any(phrase in phrases for phrase in _phrases(text))
+
+
+def _phrases(text: str) -> Iterator[tuple[str, ...]]:
+    words_in_order = _WORD.findall(text)
+    return zip(*(words_in_order[at:] for at in range(_PHRASE)), strict=False)
 
 
 def _stalls(trajectory: Trajectory, parts: Sequence[SessionInteraction]) -> tuple[tuple[int, ...], ...]:

@@ -277,11 +277,11 @@ def test_no_two_groups_have_the_same_name() -> None:
     keys = [GroupKey("loop"), GroupKey("loop", ANY_TOOL), GroupKey("loop", "pay")]
     keys += [GroupKey("wrong_argument", "pay", words), GroupKey("wrong_argument", ANY_TOOL, words)]
     assert list(names_of(dict.fromkeys(keys, ("pay", "ship"))).values()) == [
-        "Loop: no tool",
-        "Loop: any tool",
+        "Loop",
+        "Loop: at a call",
         "Loop: pay",
         f"Wrong argument: pay: {words}",
-        f"Wrong argument: any tool: {words}",
+        f"Wrong argument: at a call: {words}",
     ]
 
 

@@ -180,6 +180,37 @@ def test_an_expected_call_that_was_not_made_stands_in_full_at_the_end_of_the_run
         assert (row["turn"], row["step"], row["clip_index"], row["tool"]) == (0, step, step, None)
 
 
+def test_a_run_that_was_cut_off_without_an_answer_has_no_wrong_one() -> None:
+    waiting = run(asked("Where is it?", READ), asked("And the other one?", answer=None))
+    asked_on = replace(waiting, turns=(*waiting.turns[:1], replace(waiting.turns[1], interactions=())))
+    for trajectory, kinds_found in ((asked_on, {"cut_off"}), (run(asked("Where is it?", READ)), {"wrong_answer"})):
+        failed = replace(trajectory, success=False, reference_answer="Oslo", final_answer="Bergen")
+        issues = [asdict(issue) for issue in unmet_expectations(failed)]
+        assert [issue["kind"] for issue in issues] == ["wrong_answer"]
+        assert {each.kind for each in findings_of(failed, unmet=issues)} == kinds_found
+
+
+@pytest.mark.parametrize(
+    ("kind", "answer", "objection", "expected"),
+    [
+        ("refusal", "I cannot cancel it.", "I see.", {True: 0, False: 1, None: 1}),
+        ("ignored_result", "It is on its way.", "I see.", {True: 0, False: 1, None: 1}),
+        ("rdm", "It was booked.", "There must be some mistake.", {True: 0, False: 1, None: 1}),
+        ("rdm", "It was booked on May 2.", "Not on May 2!", {True: 1, False: 1, None: 1}),
+        ("rdm", "I'm unable to cancel it.", "Please check again.", {True: 0, False: 0, None: 0}),
+    ],
+)
+def test_an_issue_of_a_session_is_no_fault_where_the_run_was_right(
+    kind: str, answer: str, objection: str, expected: dict[bool | None, int]
+) -> None:
+    issue = {"kind": kind, "severity": "LOW", "agent_id": "agent", "turn_index": 0, "interaction": 0}
+    issue |= {"step": None, "evidence": objection}
+    session = run(asked("Cancel it.", READ, answer=answer), asked(objection, answer="Goodbye."))
+    for success, number in expected.items():
+        found = findings_of(replace(session, success=success), session_issues=[issue])
+        assert [each.detector for each in found].count("session_analyses") == number
+
+
 REMOVE = {"command": "rm -rf build"}
 
 

@@ -134,6 +134,9 @@ def test_findings_in_one_line_are_the_most_frequent_grave_kinds() -> None:
     assert summary(*doubted, *looped).kinds[1].by_severity == "MEDIUM 1, LOW 3"
     other = summary(row("a", "loop", "MEDIUM"), failed="b")
     assert other.text == "in 1 of 5 runs of 4 tasks, HIGH or MEDIUM ones in 0 of 1 failed run: Loop (1 run)"
+    expected = row("b", "missing_call", "HIGH") | {"detector": "recorded_expectations"}
+    told = summary(row("a", "loop", "MEDIUM"), expected, failed="b").text
+    assert told == "in 2 of 5 runs of 4 tasks: Missing call (1 run), Loop (1 run)"
 
 
 def test_kinds_that_clearly_more_runs_have_than_before_are_named() -> None:

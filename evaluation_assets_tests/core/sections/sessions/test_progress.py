@@ -68,6 +68,23 @@ def test_an_answer_to_an_effect_or_to_what_was_known_may_go_unmentioned(step: di
     assert progress(part("a", "Done, all good.", step)).ignored == ()
 
 
+FACTS = '{"insurance": "no", "parcel": "XR1 Swift", "depot": "Harbour Lane", "driver": "Abel Nunes", "van": "QX"}'
+
+
+@pytest.mark.parametrize(
+    ("tool", "result", "said", "is_ignored"),
+    [
+        ("get_order", FACTS, "Insurance was not bought.", False),
+        ("get_order", FACTS, "All good.", True),
+        ("label", f"{NEWS}. So do it, go on with it", "So do it, go on then.", False),
+        ("label", f"{NEWS}. So do it, go on with it", "Go on, so do it.", True),
+    ],
+)
+def test_a_result_is_taken_up_by_known_words(tool: str, result: str, said: str, *, is_ignored: bool) -> None:
+    asked = part("a", "So do it, go on with insurance.")
+    assert bool(progress(asked, part("a", said, call(tool, result))).ignored) == is_ignored
+
+
 def test_a_last_result_that_nobody_could_use_yet_is_not_ignored() -> None:
     assert progress(part("a", None, call("label", NEWS))).ignored == ()
 

@@ -24,6 +24,7 @@ from evaluation_assets.core.sections.findings.evidence.given import Given, Texts
 from evaluation_assets.core.sections.findings.evidence.results import as_read
 from evaluation_assets.core.sections.findings.evidence.totals import (
     Record,
+    named_figures,
     records_in,
     shares_of,
     sums_in_lines,
@@ -110,6 +111,7 @@ class _Results:
         self._unread: list[tuple[str, str]] = []
         self._of_tools: dict[str, list[Record]] = {}
         self._shares: list[float] = []
+        self._named: dict[str, set[float]] = {}
         self._close_by: deque[str] = deque(maxlen=_RESULTS)
         self._totals = {total for text in course.instructions for total in sums_in_lines(text)}
         self._has_next_day = False
@@ -135,6 +137,8 @@ class _Results:
         """Read new results: the totals of each, and over all results of a tool."""
         for tool, result in self._unread:
             self._has_next_day = self._has_next_day or _NEXT_DAY.search(result) is not None
+            for name, figure in named_figures(result):
+                self._named.setdefault(name, set()).add(figure)
             for records in records_in(result):
                 self._totals.update(totals_of(records))
                 self._shares += shares_of(records)
@@ -146,6 +150,17 @@ class _Results:
     def numbers(self) -> Iterator[float]:
         """The numbers in the last ones."""
         return (each for result in self._close_by for each in _numbers(result))
+
+    def left_of_named(self, text: str, values: Sequence[Value], wrong: Sequence[Value]) -> set[float]:
+        """What is left of the only figure of a record that a text names, `certificate`, after one of its amounts."""
+        said = text.casefold() if self._named else ""
+        named = {each for name, figures in self._named.items() if name in said for each in figures}
+        if not named:
+            return set()
+        starts = {each.start for each in wrong}
+        others = (each for each in values if each.kind == "number" and each.start not in starts)
+        amounts = {float(each.forms[0]) for each in others if currency_beside(text, each) is not None}
+        return {round(figure - amount, 2) for figure in named for amount in amounts}
 
     def have_any(self, unit: str) -> bool:
         """Whether users, instructions or results have a duration in this unit, such as `24 hours`.
@@ -194,6 +209,10 @@ def _of_message(
     ]
     if unsupported:
         unsupported = not_computed(message.text, values, unsupported, (*asked, *results.numbers()))
+        left = results.left_of_named(message.text, values, unsupported)
+        unsupported = [
+            value for value in unsupported if value.kind != "number" or left.isdisjoint(map(float, value.forms))
+        ]
     wrong = {*slips, *(value.start for value in unsupported)}
     proposed: set[tuple[str, ...]] = set()
     said: set[tuple[str, ...]] = set()
@@ -297,4 +316,4 @@ def _numbers(text: str) -> list[float]:
     return [float(form) for value in numbers for form in (value.forms[0], *value.parts)]
 
 
-DETECTOR = Detector(name="answers", version="11", kinds=("contradicted_answer", "unsupported_answer"), detect=_detect)
+DETECTOR = Detector(name="answers", version="12", kinds=("contradicted_answer", "unsupported_answer"), detect=_detect)

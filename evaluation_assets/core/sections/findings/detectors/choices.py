@@ -17,7 +17,7 @@ from evaluation_assets.core.sections.findings.evidence.effects import may_do_any
 from evaluation_assets.core.sections.findings.evidence.listed import facts_of
 from evaluation_assets.core.sections.findings.evidence.results import document_of
 from evaluation_assets.core.suites.effects import changes_state
-from evaluation_assets.core.traces.trajectories.calls import leaves
+from evaluation_assets.core.traces.trajectories.calls import inner, leaves
 
 _ID = re.compile(r"(?=\D*\d)[\w.#/-]{4,40}")
 _PAYS = re.compile(r"card|account|payment|iban|konto|compte|cuenta|conta\b|carta|carte", re.IGNORECASE)
@@ -138,8 +138,7 @@ def _groups(document: Any, depth: int) -> Iterator[_Records]:
         }
         if 1 < len(records) == len(document) <= _MOST_RECORDS:
             yield records
-    inner = document.values() if isinstance(document, dict) else document if isinstance(document, list) else ()
-    for value in inner if depth else ():
+    for value in inner(document) if depth else ():
         yield from _groups(value, depth - 1)
 
 

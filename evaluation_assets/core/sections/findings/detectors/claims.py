@@ -34,6 +34,14 @@ _MOST_OF_CONSENT = 8
 """Words of a message that only agrees."""
 
 _LOOKS = frozenset({"get", "list", "search", "find", "show", "read", "lookup", "fetch", "view", "query"})
+_GENERAL = frozenset(
+    "run execute exec command invoke call request post put patch perform dispatch trigger submit api http".split()
+)
+_MAKES = "create"
+"""Verbs of tools that may do anything: what they are given, or the noun beside `create`, says what."""
+
+_LONGEST_GIVEN = 20_000
+_LEAST_OF_NOUN = 4
 _SHORTEST = 3
 _LONGEST = 500
 
@@ -202,7 +210,19 @@ def _does(action: Action, made: PlacedStep) -> bool:
     is_lookup = not _LOOKS.isdisjoint(words[:1]) and "and" not in words  # `get_order` orders nothing
     if not is_lookup and not action.tools.isdisjoint(words):
         return True
-    return changes_state(made.call.name) and (not action.tools or action.words.matches(made.arguments_text))
+    is_general = not _GENERAL.isdisjoint(words)
+    if is_general or _MAKES in words:  # what is done is said by a noun, or by what is given
+        given = words_of(made.arguments_text[:_LONGEST_GIVEN]) if is_general else []
+        if any(_names(word, tool) for word in (*words, *given) for tool in action.tools):
+            return True
+    return (is_general or changes_state(made.call.name)) and (
+        not action.tools or action.words.matches(made.arguments_text)
+    )
+
+
+def _names(word: str, verb: str) -> bool:
+    """Whether a word is a verb or a noun of it: `cancellations` of `cancel`."""
+    return word == verb or (len(verb) >= _LEAST_OF_NOUN and word.startswith(verb))
 
 
 def _codes(text: str) -> set[str]:
@@ -210,4 +230,4 @@ def _codes(text: str) -> set[str]:
     return forms | {code.casefold() for code in _CODE.findall(text)}
 
 
-DETECTOR = Detector(name="claims", version="11", kinds=("unperformed_claim",), detect=_detect)
+DETECTOR = Detector(name="claims", version="13", kinds=("unperformed_claim",), detect=_detect)

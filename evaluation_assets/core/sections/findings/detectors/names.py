@@ -14,10 +14,12 @@ import orjson
 from evaluation_assets.core.sections.findings.claim import Claim
 from evaluation_assets.core.sections.findings.detector import Detected, Detector
 from evaluation_assets.core.sections.findings.evidence.course import Asked, Course, Message, PlacedStep, quotation
+from evaluation_assets.core.sections.findings.evidence.cues import cues
 from evaluation_assets.core.sections.findings.evidence.effects import acts_on_pages, may_do_anything
 from evaluation_assets.core.sections.findings.evidence.values import misreadings
 from evaluation_assets.core.sections.findings.finding import Severity
 from evaluation_assets.core.suites.effects import changes_state
+from evaluation_assets.core.text.unspaced import UNSPACED
 from evaluation_assets.core.traces.trajectories.calls import leaves
 from evaluation_assets.core.traces.trajectories.model import Span
 
@@ -44,17 +46,29 @@ _AFTER = 50_000
 
 _LONGEST_READ = 2_000_000
 
+_ABBREVIATED = re.compile(r"(?: [^\W\d_]+)?[*_]{0,3} ?\([*_]{0,3}([A-Z]{2,5})[*_]{0,3}\)")
+"""An abbreviation in brackets behind a name, or behind one word more of it: `Wayne County Airport (DTW)`."""
+
+_UPPER = re.compile(r"\b[A-Z]{2,5}\b")
+_CHINESE = re.compile(rf"[{UNSPACED}]")
+_OTHER_SCRIPT = re.compile(rf"[^\W\d_\u0000-\u024f{UNSPACED}]")
+_LETTERS_OF_WORD = 3
+"""Of other letters than Latin ones, Chinese ones stand for words. Names in Latin letters for what is mostly in others
+are translated."""
+
 
 def _detect(course: Course) -> Iterator[Detected | Claim]:
     given: set[str] = set()
     names: set[str] = set()
     has_result = False
+    latin = others = 0
 
     def add(text: str) -> None:
         for word in _WORD.findall(text[:_LONGEST_READ]):
             given.add(word.casefold())
             if word[0].isupper():
                 names.add(word.casefold())
+        given.update(_UPPER.findall(text[:_LONGEST_READ]))
 
     add(course.trajectory.task)
     add(orjson.dumps(course.trajectory.agents).decode())
@@ -65,7 +79,7 @@ def _detect(course: Course) -> Iterator[Detected | Claim]:
                 add(knowledge)
             case Message(text=text):
                 if has_result and number not in course.handed_on:
-                    yield from _of_message(event, given, names)
+                    yield from _of_message(event, given, names, is_translated=others > latin)
                 add(text)
             case PlacedStep():
                 if event.step.call is not None:
@@ -75,6 +89,9 @@ def _detect(course: Course) -> Iterator[Detected | Claim]:
                 if event.step.result is not None:
                     has_result = True
                     add(event.result)
+                    other = _letters_of_others(event.result)
+                    others += other
+                    latin += len(event.result) - other
 
 
 def _of_call(made: PlacedStep, given: set[str]) -> Iterator[Detected]:
@@ -111,10 +128,12 @@ def _is_later(word: str, made: PlacedStep) -> bool:
     return later.search(made.trajectory.text, start, start + _AFTER) is not None
 
 
-def _of_message(message: Message, given: set[str], names: set[str]) -> Iterator[Detected | Claim]:
+def _of_message(
+    message: Message, given: set[str], names: set[str], *, is_translated: bool
+) -> Iterator[Detected | Claim]:
     text = message.text
     new: dict[Span, Severity | None] = {}
-    if (new_name := _first_new_name(text, given)) is not None:
+    if (new_name := _first_new_name(text, given, is_translated=is_translated)) is not None:
         new[new_name] = "LOW"
     for name in _ONE_NAME.finditer(text):
         if _is_misspelled(name.group().casefold(), given, names):
@@ -140,14 +159,28 @@ def _stem(word: str, other: str) -> str:
     return word[: max(len(word), len(other)) - _ENDING]
 
 
-def _first_new_name(text: str, given: Set[str]) -> tuple[int, int] | None:
-    """Where the sentence with the first name is that has no word in common with what was given; labels are none."""
+def _letters_of_others(text: str) -> int:
+    """How many letters of other scripts than Latin a text has, in those of words."""
+    return 0 if text.isascii() else len(_OTHER_SCRIPT.findall(text)) + _LETTERS_OF_WORD * len(_CHINESE.findall(text))
+
+
+def _first_new_name(text: str, given: Set[str], *, is_translated: bool) -> tuple[int, int] | None:
+    """Where the sentence with the first name is that has no word in common with what was given.
+
+    Labels are none, nor are names written out whose abbreviation was given, and what an agent is going to do.
+    """
     for name in _NAME.finditer(text):
+        if is_translated and name[0][0] < "\u0250":
+            continue
         if given.isdisjoint(word.casefold() for word in _WORD.findall(name.group())):
+            abbreviated = _ABBREVIATED.match(text, name.end())
+            if abbreviated is not None and abbreviated[1] in given:
+                continue
             start, end = quotation(text, *name.span())
-            if not text[start:end].rstrip("*_ ").endswith(":"):
+            sentence = text[start:end]
+            if not (sentence.rstrip("*_ ").endswith(":") or cues("to_do").matches(sentence)):
                 return start, end
     return None
 
 
-DETECTOR = Detector(name="names", version="5", kinds=("unsupported_answer", "contradicted_argument"), detect=_detect)
+DETECTOR = Detector(name="names", version="6", kinds=("unsupported_answer", "contradicted_argument"), detect=_detect)

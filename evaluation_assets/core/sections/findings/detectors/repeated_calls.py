@@ -1,20 +1,25 @@
 """[repeated_calls] The same call again without new information, and loops of several calls.
 
-So are messages that agents send each other again and again, word for word, without a call or a user in between.
+Calls of one tool in a row that fail with the same message are a loop, whatever their arguments. So are messages that
+agents send each other again and again, word for word, without a call or a user in between.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import groupby
 
 from evaluation_assets.core.sections.findings.detector import Detected, Detector
 from evaluation_assets.core.sections.findings.evidence.course import Course, Message, PlacedStep
-from evaluation_assets.core.sections.findings.evidence.effects import may_change_state
+from evaluation_assets.core.sections.findings.evidence.effects import may_change_state, may_do_anything
 from evaluation_assets.core.suites.call_metrics import loops, loops_in
 from evaluation_assets.core.suites.calls import run_of
 from evaluation_assets.core.traces.trajectories.calls import CallKey, call_key
 
 _WAITS = re.compile(r"wait|sleep|poll|status|progress|next|scroll|page|read_output", re.IGNORECASE)
 """Tools that are meant to be called again: the same result is no news, but may be soon."""
+
+_FAILURES = 4
+"""Calls in a row that fail in the same way, by which an agent does not learn what is wrong."""
 
 _NOTHING = frozenset({"", "None", "null"})
 """How logs print a message that has no text beside its calls."""
@@ -24,9 +29,16 @@ def _detect(course: Course) -> Iterator[Detected]:
     """Repetitions within a turn: what a user says in between is new information."""
     calls = course.calls
     in_loops: set[int] = set()
+    failing: set[int] = set()
+    for stretch in _failures_in_a_row(calls):
+        failing.update(stretch)
+        made = calls[stretch[_FAILURES - 1]]
+        span = made.result_span
+        yield Detected(kind="loop", place=made.place(span), evidence=made.trajectory.piece(span))
     for loop in loops(run_of(course.trajectory).calls):
+        if loop.start + loop.length not in failing:
+            yield _found("loop", calls[loop.start + loop.length])
         in_loops.update(range(loop.start, loop.start + loop.length * loop.repeats))
-        yield _found("loop", calls[loop.start + loop.length])
     earlier: dict[CallKey, PlacedStep] = {}
     news, turn = -1, 0
     for index, made in enumerate(calls):
@@ -41,6 +53,24 @@ def _detect(course: Course) -> Iterator[Detected]:
             news = index - 1
         earlier[key] = made
     yield from _loops_of_messages(course)
+
+
+def _failures_in_a_row(calls: Sequence[PlacedStep]) -> Iterator[range]:
+    """Where calls of one tool in a turn fail one after the other with the same message."""
+    ways = groupby(range(len(calls)), lambda index: _failure(calls[index]))
+    for way, indices in ways:
+        run = list(indices)
+        if way is not None and len(run) >= _FAILURES:
+            yield range(run[0], run[-1] + 1)
+
+
+def _failure(made: PlacedStep) -> tuple[int, str, str] | None:
+    """How a call failed, if its result says so. Waiting for something is no failure, and programs fail alike."""
+    message = " ".join(made.result.split())
+    is_meant = _WAITS.search(made.call.name) is not None or may_do_anything(made.call)
+    if made.step.has_succeeded or not message or is_meant:
+        return None
+    return made.turn, made.call.name, message
 
 
 def _loops_of_messages(course: Course) -> Iterator[Detected]:
@@ -69,4 +99,4 @@ def _found(kind: str, made: PlacedStep) -> Detected:
     return Detected(kind=kind, place=made.place(span), evidence=made.trajectory.piece(span))
 
 
-DETECTOR = Detector(name="repeated_calls", version="3", kinds=("repeated_call", "loop"), detect=_detect)
+DETECTOR = Detector(name="repeated_calls", version="4", kinds=("repeated_call", "loop"), detect=_detect)

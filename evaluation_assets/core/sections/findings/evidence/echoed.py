@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
+from evaluation_assets.core.traces.trajectories.calls import inner
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
 _AGREEING = 2
@@ -43,8 +44,7 @@ def nested(document: Any, name: str) -> list[str]:
 def _nested(document: Any, name: str, depth: int) -> Iterator[str]:
     if isinstance(document, dict) and isinstance(value := document.get(name), str | int | float):
         yield str(value)
-    inner = document.values() if isinstance(document, dict) else document if isinstance(document, list) else ()
-    for each in inner if depth else ():
+    for each in inner(document) if depth else ():
         yield from _nested(each, name, depth - 1)
 
 

@@ -5,7 +5,7 @@ import re
 from evaluation_assets.core.intake.clips.tool_types import shipped_tool_types
 from evaluation_assets.core.sections.coding_work.tools import edits_files, runs_commands
 from evaluation_assets.core.suites.effects import changes_state, hands_over, hangs_up
-from evaluation_assets.core.traces.trajectories.calls import plain_name
+from evaluation_assets.core.traces.trajectories.calls import plain_name, telling_name
 from evaluation_assets.core.traces.trajectories.model import ToolCall
 
 _UPDATES = re.compile(r"update|modif|change|edit|set|exchange|replace|return|cancel", re.IGNORECASE)
@@ -49,4 +49,4 @@ def is_thought(call: ToolCall) -> bool:
 def _types_of(call: ToolCall) -> set[str]:
     """Its tool type, and that of its name alone: servers may be named as one likes."""
     types = shipped_tool_types()
-    return {types.of(call), types.of_name(plain_name(call.name))}
+    return {types.of(call), types.of_name(telling_name(call.name))}

@@ -10,6 +10,7 @@ from typing import Any
 from evaluation_assets.core.sections.findings.evidence.resolved import weekdays_named
 from evaluation_assets.core.sections.findings.evidence.results import document_of, table_of
 from evaluation_assets.core.sections.findings.evidence.values import date_of, values_in
+from evaluation_assets.core.traces.trajectories.calls import inner
 
 _MOST_LISTS = 20
 _MOST_RECORDS = 50
@@ -107,8 +108,7 @@ class ListedRecords:
 def _lists_in(value: Any, depth: int) -> Iterator[Sequence[Mapping[str, Any]]]:
     if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
         yield value
-    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    for item in inner if depth else ():
+    for item in inner(value) if depth else ():
         yield from _lists_in(item, depth - 1)
 
 

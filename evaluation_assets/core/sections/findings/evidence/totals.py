@@ -7,10 +7,12 @@ from typing import Any
 
 from evaluation_assets.core.sections.findings.evidence.results import document_of, table_of
 from evaluation_assets.core.sections.findings.evidence.values import money_in
+from evaluation_assets.core.traces.trajectories.calls import inner
 
 _FIGURE = re.compile(r"[$€£]?-?\d{1,12}(?:,\d{3})*(?:\.\d{1,4})?")
 """A number that is written as a text."""
 
+_WORDS = re.compile(r"[^\W\d_]{4,20}(?: [^\W\d_]{4,20})?")
 _NO_DIGIT = re.compile(r"[^\d.-]")
 _LONGEST_READ = 200_000
 _DEEPEST = 12
@@ -33,6 +35,23 @@ def records_in(result: str) -> list[list[Record]]:
         return [_records(table)]
     lists = list(_lists(document, _DEEPEST))
     return lists or ([[dict(_figures(document, "", _DEEPEST))]] if isinstance(document, dict) else [])
+
+
+def named_figures(result: str) -> Iterator[tuple[str, float]]:
+    """The only figures of records within a result, each with a word of the record that says what it is of."""
+    if len(result) <= _LONGEST_READ:
+        yield from _named(document_of(result), _DEEPEST)
+
+
+def _named(value: Any, depth: int) -> Iterator[tuple[str, float]]:
+    if isinstance(value, dict):
+        figures = [each for each in value.values() if isinstance(each, int | float) and not isinstance(each, bool)]
+        if len(figures) == 1:
+            words = (each.casefold().replace("_", " ") for each in value.values() if isinstance(each, str))
+            yield from ((word, float(figures[0])) for word in words if _WORDS.fullmatch(word))
+    if depth:
+        for item in inner(value):
+            yield from _named(item, depth - 1)
 
 
 def totals_of(records: Sequence[Record]) -> Iterator[float]:
@@ -65,13 +84,12 @@ def _columns(records: Sequence[Record]) -> Iterator[list[float]]:
 
 
 def _lists(value: Any, depth: int) -> Iterator[list[Record]]:
-    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     if isinstance(value, list) and 0 < len(value) <= _MOST_RECORDS:
         records = _records(value)
         if records:
             yield records
     if depth:
-        for item in inner:
+        for item in inner(value):
             yield from _lists(item, depth - 1)
 
 

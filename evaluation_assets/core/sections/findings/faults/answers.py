@@ -7,7 +7,8 @@ from random import Random
 
 import orjson
 
-from evaluation_assets.core.sections.findings.faults.editing import At, Edit, edited, located
+from evaluation_assets.core.sections.findings.evidence.course import Course, PlacedStep
+from evaluation_assets.core.sections.findings.faults.editing import Edit, edited
 from evaluation_assets.core.sections.findings.faults.operator import Changed, NotApplicable
 from evaluation_assets.core.sections.findings.faults.values import (
     ValueType,
@@ -47,7 +48,7 @@ _POLITE_IN_CHINESE = "如果还有其他问题，请随时告诉我。"
 class Answer:
     """The final answer of a run, or its last message: where the text has it."""
 
-    at: At
+    at: PlacedStep
     span: Span
 
 
@@ -57,7 +58,7 @@ def answer_of(trajectory: Trajectory) -> Answer:
     Raises:
         NotApplicable: there is none, or it is not in what an agent wrote.
     """
-    steps = list(located(trajectory))
+    steps = Course(trajectory).steps
     final = (trajectory.final_answer or "").strip()
     if not final:
         last = next((at for at in reversed(steps) if at.step.message is not None), None)
@@ -74,7 +75,7 @@ def answer_of(trajectory: Trajectory) -> Answer:
     raise NotApplicable("the answer is not in what an agent wrote")
 
 
-def _said(trajectory: Trajectory, at: At, *, is_last: bool) -> Iterator[Span]:
+def _said(trajectory: Trajectory, at: PlacedStep, *, is_last: bool) -> Iterator[Span]:
     """What the agent said in a step: its message, and the text after its arguments and the result."""
     step = at.step
     if step.message is not None:

@@ -7,12 +7,11 @@ from random import Random
 
 import orjson
 
+from evaluation_assets.core.sections.findings.evidence.course import Course, PlacedStep
 from evaluation_assets.core.sections.findings.faults.editing import (
-    At,
     Edit,
     call_start,
     edited,
-    located,
     moved_by,
     with_call,
     with_steps,
@@ -34,12 +33,12 @@ _ERRORS = (
 
 def repeated_call(trajectory: Trajectory, random: Random) -> Changed:
     """Insert a copy of a call and its result directly after them."""
-    steps = list(located(trajectory))
+    steps = Course(trajectory).steps
     keys = [None if at.step.call is None else call_key(trajectory, at.step) for at in steps]
     answered = [
         at
         for at in steps
-        if at.step.call is not None and at.step.result is not None and keys[at.index] not in keys[at.index + 1 :][:1]
+        if at.step.call is not None and at.step.result is not None and keys[at.order] not in keys[at.order + 1 :][:1]
     ]
     if not answered:
         raise NotApplicable("no call with a result")
@@ -48,10 +47,10 @@ def repeated_call(trajectory: Trajectory, random: Random) -> Changed:
     text = trajectory.text[:end] + trajectory.text[begin:end] + trajectory.text[end:]
     copy = _copy(moved_by(chosen.step, end - begin), end, trajectory)
 
-    def changed(at: At) -> list[Step]:
-        if at.index == chosen.index:
+    def changed(at: PlacedStep) -> list[Step]:
+        if at.order == chosen.order:
             return [at.step, copy]
-        return [at.step if at.index < chosen.index else moved_by(at.step, end - begin)]
+        return [at.step if at.order < chosen.order else moved_by(at.step, end - begin)]
 
     place = replace(chosen.place((copy.start, copy.end)), step=chosen.number + 1)
     return Changed(
@@ -71,7 +70,7 @@ def _copy(step: Step, start: int, trajectory: Trajectory) -> Step:
 
 def ignored_error(trajectory: Trajectory, random: Random) -> Changed:
     """Make a result an error. What the agent did next stays, as if nothing had happened."""
-    steps = list(located(trajectory))
+    steps = Course(trajectory).steps
     successes = [
         (at, at.step.result.content)
         for at in steps[:-1]
@@ -88,8 +87,8 @@ def ignored_error(trajectory: Trajectory, random: Random) -> Changed:
     text = orjson.dumps({"error": error}).decode() if is_json else f"Error: {error}"
     moved = edited(trajectory, [Edit(*content, text)])
 
-    def changed(at: At) -> list[Step]:
-        if at.index != chosen.index or at.step.result is None:
+    def changed(at: PlacedStep) -> list[Step]:
+        if at.order != chosen.order or at.step.result is None:
             return [at.step]
         return [replace(at.step, result=replace(at.step.result, error=failure_in(text, (0, len(text)))))]
 
@@ -108,15 +107,15 @@ def _with_exit_code(trajectory: Trajectory, failed: Step) -> Trajectory:
 
 def dropped_call(trajectory: Trajectory, random: Random) -> Changed:
     """Remove a call that changes state, and its result. What the agent says about it later stays."""
-    steps = list(located(trajectory))
-    last_message = max((at.index for at in steps if at.step.message is not None), default=-1)
+    steps = Course(trajectory).steps
+    last_message = max((at.order for at in steps if at.step.message is not None), default=-1)
     changing = [at for at in steps if at.step.call is not None and changes_state(at.step.call.name)]
     if not changing:
         raise NotApplicable("no call that changes state")
     claimed = [
         at
         for at in changing
-        if at.index < last_message
+        if at.order < last_message
         and (at.step.result is None or at.step.result.error is None)
         and (_keeps_text(at) or _has_next(trajectory, at))
     ]
@@ -126,38 +125,37 @@ def dropped_call(trajectory: Trajectory, random: Random) -> Changed:
     begin, end = call_start(trajectory, chosen), chosen.step.end
     kept = _keeps_text(chosen)
 
-    def changed(at: At) -> list[Step]:
-        if at.index < chosen.index:
+    def changed(at: PlacedStep) -> list[Step]:
+        if at.order < chosen.order:
             return [at.step]
-        if at.index == chosen.index:
+        if at.order == chosen.order:
             return [replace(at.step, end=begin, call=None, result=None)] if kept else []
         moved = moved_by(at.step, begin - end)
-        return [replace(moved, start=chosen.step.start) if at.index == chosen.index + 1 and not kept else moved]
+        return [replace(moved, start=chosen.step.start) if at.order == chosen.order + 1 and not kept else moved]
 
     after = replace(with_steps(trajectory, changed), text=trajectory.text[:begin] + trajectory.text[end:])
     place = Place(turn=chosen.turn, interaction=chosen.interaction, agent_id=chosen.agent_id)
     return Changed(trajectory=after, place=place, origin=chosen.place((begin, end)))
 
 
-def _keeps_text(at: At) -> bool:
+def _keeps_text(at: PlacedStep) -> bool:
     """Whether the step has reasoning or a message, which stay."""
     return at.step.thought is not None or at.step.message is not None
 
 
-def _has_next(trajectory: Trajectory, at: At) -> bool:
+def _has_next(trajectory: Trajectory, at: PlacedStep) -> bool:
     return at.number + 1 < len(trajectory.turns[at.turn].interactions[at.interaction].steps)
 
 
 def swapped_tool(trajectory: Trajectory, random: Random) -> Changed:
     """Name another tool of the agent in a call."""
-    calls = [at for at in located(trajectory) if at.step.call is not None]
+    calls = Course(trajectory).calls
     if not calls:
         raise NotApplicable("no call")
     random.shuffle(calls)
     called = sorted({(step.call.name, step.call.server) for step in trajectory.calls if step.call}, key=str)
     for chosen in calls:
-        assert chosen.step.call is not None
-        name, server = chosen.step.call.name, chosen.step.call.server
+        name, server = chosen.call.name, chosen.call.server
         given = [tool.name for agent in trajectory.agents if agent.id == chosen.agent_id for tool in agent.tools or ()]
         others = sorted({*given, *(other for other, of in called if of == server)} - {name})
         if others:
@@ -165,11 +163,11 @@ def swapped_tool(trajectory: Trajectory, random: Random) -> Changed:
     raise NotApplicable("the agents have no other tool")
 
 
-def _swapped(trajectory: Trajectory, chosen: At, other: str) -> Changed:
+def _swapped(trajectory: Trajectory, chosen: PlacedStep, other: str) -> Changed:
     edits = [Edit(start, end, other) for start, end in _names(trajectory, chosen)]
     moved = edited(trajectory, edits)
-    after = with_call(moved, chosen.index, lambda own: replace(own, name=other))
-    now = next(at for at in located(after) if at.index == chosen.index)
+    after = with_call(moved, chosen.order, lambda own: replace(own, name=other))
+    now = Course(after).steps[chosen.order]
     return Changed(
         trajectory=after,
         place=now.place((call_start(after, now), now.step.end)),
@@ -177,10 +175,9 @@ def _swapped(trajectory: Trajectory, chosen: At, other: str) -> Changed:
     )
 
 
-def _names(trajectory: Trajectory, at: At) -> Iterator[Span]:
+def _names(trajectory: Trajectory, at: PlacedStep) -> Iterator[Span]:
     """Where the text around a call's arguments names its tool."""
-    call, result = at.step.call, at.step.result
-    assert call is not None
+    call, result = at.call, at.step.result
     end = at.step.end if result is None else result.content[0]
     named = re.compile(rf"(?<![\w.\-]){re.escape(call.name)}(?![\w.\-])")
     for start, stop in ((call_start(trajectory, at), call.raw[0]), (call.raw[1], end)):

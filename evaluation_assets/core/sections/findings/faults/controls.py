@@ -7,7 +7,8 @@ from random import Random
 
 import orjson
 
-from evaluation_assets.core.sections.findings.faults.editing import At, Edit, edited, located, with_steps
+from evaluation_assets.core.sections.findings.evidence.course import Course, PlacedStep
+from evaluation_assets.core.sections.findings.faults.editing import Edit, edited, with_steps
 from evaluation_assets.core.sections.findings.faults.operator import Changed, NotApplicable
 from evaluation_assets.core.sections.findings.finding import Place
 from evaluation_assets.core.traces.trajectories.identity import digest
@@ -43,7 +44,7 @@ def call_ids(trajectory: Trajectory, random: Random) -> Changed:
     salt = str(random.random())
     new = {name: f"call_{digest(salt, name)}" for name in old}
 
-    def renamed(at: At) -> list[Step]:
+    def renamed(at: PlacedStep) -> list[Step]:
         call = at.step.call
         if call is None or call.id is None:
             return [at.step]
@@ -59,7 +60,7 @@ def call_ids(trajectory: Trajectory, random: Random) -> Changed:
 
 def _rewritten(trajectory: Trajectory, missing: str, written: Callable[[str, JsonObject], str | None]) -> Changed:
     edits = []
-    for at in located(trajectory):
+    for at in Course(trajectory).steps:
         call = at.step.call
         if call is None or call.arguments is not None:
             continue

@@ -1,30 +1,14 @@
 """Edits of trajectories that keep text, spans, tree and totals consistent, and every other byte as it is."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from evaluation_assets.core.sections.findings.evidence.course import Course, PlacedStep
 from evaluation_assets.core.sections.findings.faults.operator import NotApplicable
-from evaluation_assets.core.sections.findings.finding import Place
 from evaluation_assets.core.traces.trajectories.model import Interaction, Span, Step, ToolCall, Trajectory, Usage
 
 _CLOSING = re.compile(r"\s*</[\w.\-]+\s*>\r?\n?")
-
-
-@dataclass(frozen=True, slots=True)
-class At:
-    """A step and its position: turn, interaction and step count as in `Place`, `index` counts all steps of the run."""
-
-    turn: int
-    interaction: int
-    number: int
-    index: int
-    agent_id: str
-    step: Step
-
-    def place(self, span: Span | None = None) -> Place:
-        """The place of the step, or of a piece of its text."""
-        return Place(turn=self.turn, interaction=self.interaction, step=self.number, agent_id=self.agent_id, span=span)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,16 +18,6 @@ class Edit:
     start: int
     end: int
     by: str
-
-
-def located(trajectory: Trajectory) -> Iterator[At]:
-    """All steps with their positions."""
-    index = 0
-    for turn, own in enumerate(trajectory.turns):
-        for interaction, part in enumerate(own.interactions):
-            for number, step in enumerate(part.steps):
-                yield At(turn, interaction, number, index, part.agent_id, step)
-                index += 1
 
 
 def edited(trajectory: Trajectory, edits: Iterable[Edit]) -> Trajectory:
@@ -70,12 +44,12 @@ def edited(trajectory: Trajectory, edits: Iterable[Edit]) -> Trajectory:
     return replace(with_steps(trajectory, lambda at: [_moved(at.step, moved)]), text=text)
 
 
-def with_steps(trajectory: Trajectory, changed: Callable[[At], Sequence[Step]]) -> Trajectory:
+def with_steps(trajectory: Trajectory, changed: Callable[[PlacedStep], Sequence[Step]]) -> Trajectory:
     """The trajectory with other steps in place of each; an interaction without steps is removed.
 
     Totals of tokens, cost and time change by what the steps add or take; a total that cannot be known is `None`.
     """
-    positions = located(trajectory)
+    positions = iter(Course(trajectory).steps)
     turns = []
     for turn in trajectory.turns:
         parts = []
@@ -100,7 +74,7 @@ def with_call(trajectory: Trajectory, index: int, changed: Callable[[ToolCall], 
     return with_steps(
         trajectory,
         lambda at: [
-            replace(at.step, call=changed(at.step.call)) if at.index == index and at.step.call is not None else at.step
+            replace(at.step, call=changed(at.step.call)) if at.order == index and at.step.call is not None else at.step
         ],
     )
 
@@ -118,7 +92,7 @@ def moved_by(step: Step, by: int) -> Step:
     return _moved(step, lambda position: position + by)
 
 
-def call_start(trajectory: Trajectory, at: At) -> int:
+def call_start(trajectory: Trajectory, at: PlacedStep) -> int:
     """Where the text of a step's call begins: after the user's message, the reasoning and the message in the step."""
     step = at.step
     if step.call is None or step.call.raw[0] < step.start:
@@ -135,7 +109,7 @@ def call_start(trajectory: Trajectory, at: At) -> int:
 
 def user_message_end(trajectory: Trajectory, turn: int) -> int:
     """Where the text of a turn's user message ends; where the turn begins if the text does not have the message."""
-    first = next(at.step for at in located(trajectory) if at.turn == turn)
+    first = next(at.step for at in Course(trajectory).steps if at.turn == turn)
     asked = trajectory.turns[turn].user_message or ""
     begin = trajectory.text.find(asked, first.start, first.end)
     if not asked or begin < 0:

@@ -361,3 +361,17 @@ def test_what_an_agent_rounds_counts_or_computes_is_no_slip(thought: str, answer
 def test_a_figure_that_was_given_is_no_slip() -> None:
     assert thinking("It is 4184.", "It is 4187.", call("get", "4187")) == []
     assert thinking("It is 4184.", "It is 4187.", call("get", "ok")) == ["contradicted_answer"]
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ("Of your certificate $201 remain.", []),
+        ("Of your gift card $201 remain.", [("unsupported_answer", "Of your gift card $201 remain.")]),
+        ("Of your certificate $222 remain.", [("unsupported_answer", "Of your certificate $222 remain.")]),
+    ],
+)
+def test_what_remains_of_a_record_that_is_named_is_computed(said: str, expected: list[tuple[str, str]]) -> None:
+    user = call("get_user", '{"certificate_1": {"source": "certificate", "amount": 500}, "visa_1": {"source": "visa"}}')
+    steps = user, call("search", "The fare is 299."), call("search", "Nothing else."), call("search", "Nothing more.")
+    assert found(DETECTOR, run(asked("What remains?", *steps, answer=f"The fare is $299. {said}"))) == expected

@@ -35,6 +35,13 @@ def test_a_claim_without_a_call_that_does_it_is_unperformed(said: str) -> None:
     assert found(DETECTOR, run(asked("Cancel it.", READ, CANCEL, answer=said))) == []
 
 
+@pytest.mark.parametrize("name", ["refunds_create", "refunds.create", "payments.refunds.create", "orders.submit"])
+def test_a_tool_that_is_named_by_noun_and_verb_edits_no_file_and_ends_no_run(name: str) -> None:
+    said = "I refunded $10 for order W2378156."
+    failed = call(name, '{"error": "amount exceeds the total"}', error="amount exceeds the total", id="W2378156")
+    assert ("unperformed_claim", said) in found(DETECTOR, run(asked("Refund it.", READ, failed, answer=said)))
+
+
 @pytest.mark.parametrize(
     "said",
     [
@@ -217,3 +224,28 @@ def test_claims_are_read_in_spite_of_what_stands_around_them(answer: str) -> Non
 )
 def test_conditions_of_other_languages_are_no_claims(answer: str) -> None:
     assert found(DETECTOR, run(asked("Please.", READ, answer=answer))) == []
+
+
+@pytest.mark.parametrize(("said", "expected"), [("You are booked to depart on the 27th.", 0), ("You are booked.", 1)])
+def test_what_is_going_to_take_place_is_no_action(said: str, expected: int) -> None:
+    trip = call("get_trip", '{"departs": "2026-05-27"}'), call("list_trips")
+    book = call("book_trip", None)
+    assert len(found(DETECTOR, run(asked("Please book my trip.", *trip, book, answer=said)))) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "given"),
+    [
+        ("orders.run", {"operation": "cancel"}),
+        ("workflow.execute", {"id": "cancel-order"}),
+        ("crm.execute", {"mutation": "cancelOrder"}),
+        ("db.run", {"sql": "UPDATE orders SET status='cancelled'"}),
+        ("api_request", {"endpoint": "orders/W2378156/cancel"}),
+        ("cancellations.create", {}),
+    ],
+)
+def test_a_general_tool_does_what_it_is_given(name: str, given: dict[str, str]) -> None:
+    said = "I have cancelled your order."
+    assert found(DETECTOR, run(asked("Cancel it.", READ, call(name, "ok", **given), answer=said))) == []
+    other = call("orders.run", "ok", operation="print")
+    assert found(DETECTOR, run(asked("Cancel it.", READ, other, answer=said))) == [("unperformed_claim", said)]

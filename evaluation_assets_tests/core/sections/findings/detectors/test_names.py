@@ -28,6 +28,30 @@ def test_a_name_that_was_given_is_supported(said: str) -> None:
     assert found(DETECTOR, run(asked("Who built it, Hugo Berg?", READ, answer=said))) == []
 
 
+@pytest.mark.parametrize(
+    ("said", "is_known"),
+    [
+        ("It starts at Wexford Municipal Airport (WEX).", True),
+        ("It starts at Wexford Municipal Airport (WXF).", False),
+        ("It starts at Wexford Municipal Airport.", False),
+        ("I will ask the office of Piet Vanhoven next.", True),
+        ("I did ask the office of Piet Vanhoven.", False),
+    ],
+)
+def test_a_name_written_out_or_in_a_plan_is_not_said_of_the_results(said: str, *, is_known: bool) -> None:
+    read = call("get_trip", "WEX to SEA")
+    expected = [] if is_known else [("unsupported_answer", said)]
+    assert found(DETECTOR, run(asked("Where from?", read, answer=said))) == expected
+
+
+@pytest.mark.parametrize(
+    ("result", "expected"), [("现任总理，曾任主席。 (NSW)", 0), ("The minister (总理) was it.", 1)]
+)
+def test_names_that_an_agent_translates_are_not_those_of_the_results(result: str, expected: int) -> None:
+    said = "It was built when he was Federal Chancellor."
+    assert len(found(DETECTOR, run(asked("Who?", call("search", result), answer=said)))) == expected
+
+
 def test_an_agent_without_results_speaks_from_what_it_knows() -> None:
     assert found(DETECTOR, run(asked("Who built it?", answer="It was built by Piet Vanhoven."))) == []
 

@@ -37,6 +37,22 @@ def test_several_steps_three_times_are_one_loop() -> None:
     assert kinds(asked("Find it.", search, look, search, look, search, look)) == ["loop"]
 
 
+def test_calls_that_fail_alike_in_a_row_are_one_loop_whatever_their_arguments() -> None:
+    def failing(number: int, tool: str = "search", said: str = "missing field") -> list[dict]:
+        return [call(tool, error=said, query=f"{said} {each}") for each in range(number)]
+
+    assert found(DETECTOR, run(asked("Find it.", *failing(6)))) == [("loop", "missing field")]
+    again = call("search", error="missing field", query="lamp")
+    assert kinds(asked("Find it.", again, again, again, again)) == ["loop"]
+    assert kinds(asked("Find it.", *failing(4), *failing(1))) == ["loop", "repeated_call"]
+    assert kinds(asked("Find it.", *failing(3))) == []
+    assert kinds(asked("Find it.", *failing(2)), asked("And now?", *failing(3))) == []
+    assert kinds(asked("Find it.", *failing(3), READ, call("search", error="missing field"))) == []
+    assert kinds(asked("Find it.", *failing(3), *failing(3, said="no such lamp"))) == []
+    assert kinds(asked("Find it.", *failing(6, "bash"))) == []
+    assert kinds(asked("Find it.", *failing(6, "poll_status"))) == []
+
+
 def _passed_on(times: int) -> dict:
     said = ("billing", "This is for support."), ("support", "This is for billing.")
     return turn("Refund it.", *(part(agent, text) for _ in range(times) for agent, text in said))

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from evaluation_assets.core.sections.findings.detecting import detected
 from evaluation_assets.core.sections.findings.detectors.registry import DETECTORS
-from evaluation_assets.core.sections.findings.faults.editing import located
+from evaluation_assets.core.sections.findings.evidence.course import Course
 from evaluation_assets.core.sections.findings.faults.operator import INJECTED, NotApplicable, Pair, injected
 from evaluation_assets.core.sections.findings.faults.registry import OPERATORS
 from evaluation_assets.core.sections.findings.faults.values import other_value, values_in
@@ -155,7 +155,7 @@ def check_the_rest(run: Trajectory, name: str, found: Pair) -> None:
         assert len(before) == len(after)
         if name in FAULTS or name == "polite_ending":
             assert len(differ) == 1
-            (place,) = [at for at in located(found.changed) if at.index == differ[0]]
+            (place,) = [at for at in Course(found.changed).steps if at.order == differ[0]]
             assert (place.turn, place.interaction, place.number) == (
                 found.place.turn,
                 found.place.interaction,
@@ -244,7 +244,7 @@ def test_a_wrong_argument_is_in_no_other_place() -> None:
 def test_a_repeated_call_has_its_result_again_and_no_reasoning() -> None:
     found = pair(ORDER, "repeated_call")
     assert len(found.changed.calls) == 3
-    copy = next(at.step for at in located(found.changed) if at.number == found.place.step)
+    copy = next(at.step for at in Course(found.changed).steps if at.number == found.place.step)
     assert copy.thought is None
     assert found.changed.text[copy.start : copy.end].startswith("<microsandbox>")
 
