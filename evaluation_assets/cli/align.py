@@ -50,7 +50,7 @@ def align(home: Installation, panel: Panel, name: str, spending: Spending, forma
     rubrics, pass_score = load_rubrics(home.rubrics), load_settings(home.gate_file).review.pass_score
     (judge,) = judges_of(chosen, home.ledger_url)
     runs = labelled_runs(home, judge, _labels(home), rubrics)
-    check_labels([run.label for run in runs], [run.task for run in runs])
+    check_labels([run.label for run in runs], [run.task for run in runs], home.command("review", "DROP"))
     redactions = _redactions(panel, judge)
     questions = partial(ask, runs=runs, pass_score=pass_score, redactions=redactions)
     (judge,), budget = agreed(home, chosen, spending, questions, [counted(len(runs), "labelled run")])

@@ -18,7 +18,6 @@ from evaluation_assets.core.gating.bridges import (
     offset_of,
     read_bridges,
     tasks_of_overlap,
-    write_bridges,
 )
 from evaluation_assets.core.gating.evaluated_drops import suites
 from evaluation_assets.core.gating.outcome import Bridge, Offset
@@ -27,6 +26,7 @@ from evaluation_assets.core.gating.task_metrics import DropMetrics
 from evaluation_assets.core.gating.wording import offset as offset_words
 from evaluation_assets.core.judging.panel import Panel
 from evaluation_assets.core.judging.scorers import Scorers
+from evaluation_assets.core.lake.stored import publish_document
 from evaluation_assets.core.pipeline.bridging import (
     LEVELS,
     STEPS,
@@ -100,7 +100,7 @@ def bridge(
         )
         file = bridges_file(home.bridges, name)
         with home.edits(file):
-            write_bridges(file, read_bridges(file, name).with_bridge(made))
+            publish_document(file, read_bridges(file, name).with_bridge(made))
     except NoBridge as problem:
         echo(f"no bridge: {problem}", err=True)
         sys.exit(1)

@@ -14,7 +14,6 @@ from evaluation_assets.cli.options import (
     preprocessing,
     with_format,
     with_judges,
-    with_limits,
 )
 
 # ruff: noqa: PLC0415
@@ -40,7 +39,6 @@ _SECTIONS = {
 @click.option("--all", "all_drops", is_flag=True, help="Evaluate every drop of the home that has changed.")
 @preprocessing
 @with_judges
-@with_limits
 @click.option(
     "--judge",
     "judges",
@@ -77,7 +75,7 @@ _SECTIONS = {
     help="Copy reports and result files to this directory.",
 )
 @click.option("--quiet", is_flag=True, help="Show no progress and no warnings.")
-@click.option("--verbose", is_flag=True, help="Print all figures, and write all logs to stderr.")
+@click.option("--verbose", is_flag=True, help="Print all figures.")
 def evaluate(inputs: tuple[Path, ...], **options: Any) -> None:
     """Evaluate files of trajectories.
 
@@ -114,7 +112,7 @@ def evaluate(inputs: tuple[Path, ...], **options: Any) -> None:
             select=asked.selection,
             judges=asked.judges,
         )
-        progress = RunProgress(quiet=asked.quiet, verbose=asked.verbose)
+        progress = RunProgress(quiet=asked.quiet)
         for outcome in evaluate_drops(asked.home, asked.panel, evaluation.drops, run_options, progress, stop):
             evaluation.finish(outcome)
         evaluation.end()

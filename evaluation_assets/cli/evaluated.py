@@ -1,6 +1,6 @@
 """What commands on evaluated drops share."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import NoReturn
 
 from evaluation_assets.cli.output import refuse, warn
@@ -60,6 +60,14 @@ def warn_without_findings(home: Installation) -> None:
 def refuse_without_drops(home: Installation) -> NoReturn:
     """Exit with status 2, as no drop has been evaluated."""
     refuse(f"no drop has been evaluated in {home.root}. Evaluate one: {home.command('evaluate', 'FILE')}")
+
+
+def check_run(home: Installation, drop: str, run: str, known: Collection[str]) -> None:
+    """Exit with status 2 if a drop has no such run; `known` are those that it has."""
+    if run not in known:
+        failed = home.command("search", "outcome:fail", "--drop", drop)
+        every = f"it has {len(known)}: {first_of(list(known), _NAMED)}. Those that failed: {failed}"
+        refuse(f"{drop!r} has no run {run!r}; {did_you_mean(run, known, every)}")
 
 
 def refuse_without_report(home: Installation, drop: str, known: Iterable[str]) -> NoReturn:

@@ -6,7 +6,6 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence, Sized
 from dataclasses import dataclass, field, replace
 from functools import cache
-from itertools import islice
 from pathlib import Path
 from typing import NoReturn
 
@@ -14,15 +13,16 @@ import click
 from upath import UPath
 
 from evaluation_assets.cli.chosen_panel import not_fitted
+from evaluation_assets.cli.drops_as_given import warn_of_no_suite, warn_of_single_runs
 from evaluation_assets.cli.evaluated import has_changed, warn_of_misspelled
+from evaluation_assets.cli.one_judge import judge_named
 from evaluation_assets.cli.output import echo, print_lines, refuse, warn
 from evaluation_assets.cli.requests import RequestedEvaluation
 from evaluation_assets.core.intake.copying.copies import Conflict
 from evaluation_assets.core.intake.copying.drops import annotate, keys_in, take_in, taken_in
 from evaluation_assets.core.intake.copying.folders import prepare
-from evaluation_assets.core.intake.drops import Drop, InvalidDrop, find, key_of, scan
+from evaluation_assets.core.intake.drops import Drop, InvalidDrop, find, scan
 from evaluation_assets.core.intake.preprocessing.split import remove_earlier
-from evaluation_assets.core.judging.panel import InvalidPanel
 from evaluation_assets.core.lake.stored import named_disk, publish_copy
 from evaluation_assets.core.report.paths import JUDGE_FILES, report_files
 from evaluation_assets.core.system.installation import Installation
@@ -34,8 +34,8 @@ from evaluation_assets.runs.unchanged import LastOutcome, LastOutcomes
 
 # ruff: noqa: PLC0415
 
-_MANY = 3
-"""Drops from which on a folder looks like one drop, if these, of those in its order, have one run each."""
+_NAMED = 20
+"""Drops that have failed, which are named at the end."""
 
 _BRIEF = 10
 """Drops, from more of which on only what went wrong in each is printed."""
@@ -51,6 +51,8 @@ class Evaluation:
     is_brief: bool = False
     contents: dict[Drop, str] = field(default_factory=dict)
     _before: dict[str, bytes | None] = field(default_factory=dict)
+    _told: list[str] = field(default_factory=list)
+    _failed: list[str] = field(default_factory=list)
     _reported: list[str] = field(default_factory=list)
 
     @property
@@ -85,8 +87,11 @@ class Evaluation:
             self.last.keep(outcome, self.contents[outcome.drop], self._lines_again)
 
     def end(self) -> NoReturn:
-        """Tell a person how to open the report, or the list of several, and exit with the status."""
+        """Name drops among others that have failed, tell a person how to open reports, and exit with the status."""
         home, keys = self.asked.home, self._reported
+        if self._failed and len(self._told) > 1:
+            of_all = f"{len(self._failed)} of {len(self._told)} drops"
+            echo("", f"{of_all} could not be evaluated: {first_of(self._failed, _NAMED)}", err=True)
         if keys and not self.asked.quiet:
             echo(*not_fitted(home, self.asked.panel), err=True)
         if keys and not self.asked.quiet and sys.stderr.isatty():
@@ -104,6 +109,9 @@ class Evaluation:
     def _print(self, outcome: RunOutcome, lines: Iterable[Line]) -> None:
         self.status = max(self.status, EXIT_STATUS[outcome.status])
         print_lines(line for line in lines if not (self.is_brief and _is_left_out(line)))
+        self._told.append(outcome.drop.key)
+        if outcome.status in ("unreadable", "unusable", "broken"):
+            self._failed.append(outcome.drop.key)
         if report_files(self.asked.home.reports(outcome.drop.key), outcome.drop.key).html.exists():
             self._reported.append(outcome.drop.key)
         if self.asked.output is not None:
@@ -135,7 +143,8 @@ def prepared(asked: RequestedEvaluation) -> Evaluation:
         refuse(f"there is no installation at {asked.home.root}; --home names another")
     _check_output(asked.output)
     asked = replace(asked, inputs=tuple(_place_of(asked.home, given) for given in asked.inputs))
-    _check_judges(asked)
+    for name in asked.judges:
+        judge_named(asked.panel, name)
     prepare(asked.home)
     if last is not None and (outcomes := _unchanged(asked, last)):
         evaluation.is_brief = _are_many(asked, outcomes)
@@ -152,8 +161,10 @@ def prepared(asked: RequestedEvaluation) -> Evaluation:
         evaluation.status = 2 * left_out
         evaluation.is_brief = _are_many(asked, drops)
         evaluation.add(drops)
-        _warn_of_single_runs(asked, evaluation.drops)
-        _warn_of_no_suite(asked, drops)
+        if not (asked.quiet or asked.one_drop):
+            warn_of_single_runs(asked.inputs, evaluation.drops)
+        if asked.name is None and asked.sessions is None and not asked.quiet:
+            warn_of_no_suite(asked.home, asked.inputs, drops)
     _tell_shared_budget(asked, evaluation.drops)
     warn_of_misspelled(evaluation.drops)
     return evaluation
@@ -170,13 +181,6 @@ def _check_output(output: Path | None) -> None:
         refuse(f"--output: {place} is not a folder. Choose another path.")
     if not os.access(place, os.W_OK | os.X_OK):
         refuse(f"--output: {place} cannot be written. Change its permissions, or choose another path.")
-
-
-def _check_judges(asked: RequestedEvaluation) -> None:
-    known = [judge.name for judge in asked.panel.judges]
-    for name in asked.judges:
-        if name not in known:
-            raise InvalidPanel(f"--judge {name}: the panel has no such judge; choose one of: {', '.join(known)}")
 
 
 def _place_of(home: Installation, given: Path) -> Path:
@@ -312,45 +316,12 @@ def _taken_in(asked: RequestedEvaluation) -> tuple[list[Drop], bool]:
     return drops, bool(left_out)
 
 
-def _warn_of_single_runs(asked: RequestedEvaluation, drops: Sequence[Drop]) -> None:
-    """Say how files of one run each are evaluated together, before many of them are evaluated one by one."""
-    if asked.one_drop or asked.quiet or len(drops) < _MANY or not any(map(Path.is_dir, asked.inputs)):
-        return
-    runs = list(map(_runs_in, drops[:: len(drops) // _MANY][:_MANY]))
-    in_folders = len({drop.name for drop in drops}) < len(drops)
-    if max(runs) == 1 and (min(runs) == 1 or in_folders):
-        told = f"the {len(drops)} files seem to have one run each{'' if min(runs) else ', or none'}"
-        warn(
-            f"{told}; --one-drop makes one drop of all files of a folder, with the outcomes that stand beside the runs"
-        )
-
-
 def _tell_shared_budget(asked: RequestedEvaluation, drops: Sequence[Drop]) -> None:
     usd, calls = asked.budget_usd, asked.budget_calls
     limits = [] if usd is None else [f"${usd:g}"]
     limits += [] if calls is None else [counted(calls, "model call")]
     if limits and len(drops) > 1 and not asked.quiet:
         echo(f"budget: {' and '.join(limits)} for all {len(drops)} drops together", err=True)
-
-
-def _warn_of_no_suite(asked: RequestedEvaluation, drops: Sequence[Drop]) -> None:
-    """Say how a file gets the suite that it would have with its folder, where the installation knows that suite."""
-    if asked.name is not None or asked.sessions is not None or asked.quiet:
-        return
-    without = {drop.key for drop in drops if drop.sidecar().suite is None}
-    named = [(key_of(path.name), path.resolve().parent.name) for path in filter(Path.is_file, asked.inputs)]
-    suites = {suite for drop, suite in named if drop in without}
-    known = {suite for suite in suites if _has_suite(asked.home, suite)}
-    for drop, suite in named:
-        if drop in without and suite in known:
-            warn(f"{drop}: no suite; --as {suite}/{drop} puts it into suite {suite}")
-
-
-def _has_suite(home: Installation, suite: str) -> bool:
-    """Whether the installation has a file of a suite, or drops below its folder; only then are its drops listed."""
-    if suite in home.suite_names():
-        return True
-    return (home.drops / suite).is_dir() and any(key.startswith(f"{suite}/") for key in scan(home.drops).drops)
 
 
 def _why_unreadable(drop: Drop) -> str | None:
@@ -363,18 +334,6 @@ def _why_unreadable(drop: Drop) -> str | None:
     except UnreadableDrop as problem:
         return str(problem)
     return None
-
-
-def _runs_in(drop: Drop) -> int:
-    """The number of its runs: 0, 1, or 2 if there are more."""
-    from evaluation_assets.core.traces.formats.base import UnreadableDrop
-    from evaluation_assets.core.traces.formats.registry import read_trajectories
-    from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
-
-    try:
-        return len(list(islice(read_trajectories(drop.sources, UnmappedFields(), drop.sidecar().format), 2)))
-    except UnreadableDrop:
-        return 0
 
 
 def _confirmed(conflict: Conflict) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from evaluation_assets.cli.evaluated import refuse_without_report
+from evaluation_assets.cli.evaluated import check_run, refuse_without_report
 from evaluation_assets.cli.key_mask import mask_of_keys, masked
 from evaluation_assets.cli.options import text_or_json, with_home
 from evaluation_assets.cli.output import echo, echo_json, refuse
@@ -105,9 +105,7 @@ def _scores(home: Installation, drop: str, trajectory: str, criterion: str | Non
     means: dict[str, dict[str, float | None]] = {}
     for row in home.table(drop, "trajectory_scores").rows(["trajectory_id", "criterion", "mean"]):
         means.setdefault(row["trajectory_id"], {})[row["criterion"]] = row["mean"]
-    if trajectory not in means:
-        hint = did_you_mean(trajectory, means, f"it has {len(means)}, listed in the report")
-        refuse(f"{drop!r} has no run {trajectory!r}; {hint}")
+    check_run(home, drop, trajectory, means)
     asked = {name: mean for name, mean in means[trajectory].items() if criterion in (None, name)}
     return scores_of(trajectory, asked)
 

@@ -153,10 +153,13 @@ def promote(
 
 
 @baseline_commands.command()
-@click.argument("suite")
+@click.argument("suite", required=False)
 @with_home
-def show(suite: str, home: Installation) -> None:
-    """Show a suite's baseline."""
+def show(suite: str | None, home: Installation) -> None:
+    """Show a suite's baseline; without SUITE, name the suites that have one."""
+    if suite is None:
+        echo(*promoted_suites(home.baselines) or (f"no suite has a baseline in {home.baselines}",))
+        return
     file = baseline_file(home.baselines, suite)
     baseline = read_baseline(file)
     if baseline is None:

@@ -54,7 +54,7 @@ SECTIONS = {
         "sources": (f"{_HERE}.sources:source_commands", "List the sources of traces and fetch from them."),
         "receive": (f"{_HERE}.receive:receive", "Receive traces from agents over OTLP/HTTP."),
         "export": (f"{_HERE}.export:export", "Export an evaluated drop as JSON Lines."),
-        "delete": (f"{_HERE}.delete:delete", "Delete drops with their tables and reports."),
+        "delete": (f"{_HERE}.delete:delete", "Delete drops with their tables, reports and runs in Dagster."),
         "sinks": (f"{_HERE}.sinks:sink_commands", "Send scores to trace stores, pull requests and webhooks."),
     },
     "Run": {

@@ -1,6 +1,6 @@
 """`noise`: the noise floor of evaluated drops with repeated trials."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
 import click
@@ -17,10 +17,13 @@ from evaluation_assets.core.gating.noise_floor import (
     reworded_tasks,
     trials_of,
 )
-from evaluation_assets.core.gating.task_metrics import OUTCOMES, read_metrics
+from evaluation_assets.core.gating.task_metrics import OUTCOMES, DropMetrics, read_metrics
+from evaluation_assets.core.gating.version_of_drop import names_of_versions
 from evaluation_assets.core.pipeline.settings import load_settings
 from evaluation_assets.core.system.installation import Installation
-from evaluation_assets.core.text.counted import counted
+from evaluation_assets.core.text.counted import counted, first_of
+
+_NAMED = 5
 
 
 @click.command("noise")
@@ -46,8 +49,8 @@ def noise(
     for drop in drops:
         check_evaluated(home, drop)
     measured = [read_metrics(drop, home.table(drop, "task_metrics")) for drop in dict.fromkeys(drops)]
-    if len({drop.version for drop in measured if None not in drop.version[:2]}) > 1:
-        warn("the drops are of different agents or versions, whose difference counts as noise here")
+    if differ := _differing(home, measured):
+        warn(f"the runs are of different {' and '.join(differ)}, whose difference counts as noise here")
     if reworded := reworded_tasks(measured):
         warn(
             f"{counted(len(reworded), 'task')} with different prompts in the drops, as of simulated users; different "
@@ -65,6 +68,18 @@ def noise(
         echo(*_lines(floor))
 
 
+def _differing(home: Installation, drops: Sequence[DropMetrics]) -> list[str]:
+    """In what the runs differ beside chance, as far as it is known, with the values."""
+    of_one = {each.rpartition("@")[2] for drop in drops for each in names_of_versions(home, drop.drop)}
+    values = {
+        "agents": {drop.agent for drop in drops},
+        "versions": {drop.agent_version for drop in drops} | of_one,
+        "models": {drop.model for drop in drops},
+    }
+    known = {what: sorted(each for each in own if each is not None) for what, own in values.items()}
+    return [f"{what} ({first_of(own, _NAMED)})" for what, own in known.items() if len(own) > 1]
+
+
 def _lines(floor: NoiseFloor) -> Iterator[str]:
     trials = (
         f"{floor.fewest_trials}"
@@ -80,7 +95,8 @@ def _lines(floor: NoiseFloor) -> Iterator[str]:
         yield f"  {f'pass^{k}':<18} {_figure(figure)}"
     yield f"  {'flips':<18} {floor.flips} of {floor.tasks} tasks passed and failed: {_figure(floor.flipped)}"
     yield f"  {'two trials differ':<18} {_figure(floor.disagreement)}"
-    yield f"  {'ICC':<18} {_figure(floor.icc)}: share of the variance of single trials that is between tasks"
+    below = "; below 0, as trials of one task differ more than those of several" if (floor.icc.value or 0) < 0 else ""
+    yield f"  {'ICC':<18} {_figure(floor.icc)}: share of the variance of single trials that is between tasks{below}"
     if floor.detectable is None:
         yield "  No task both passed and failed, so noise is not measured: add trials or tasks."
         return

@@ -3,13 +3,14 @@
 from evaluation_assets.cli.output import refuse
 from evaluation_assets.core.judging.panel import WITHOUT_MODEL, JudgeSettings, Panel
 from evaluation_assets.core.models.providers.capabilities import capabilities_of
+from evaluation_assets.core.text.meant import no_judge
 
 
 def judge_named(panel: Panel, name: str) -> JudgeSettings:
     """The judge of this name; exits if the panel has none."""
     known = {judge.name: judge for judge in panel.judges}
     if name not in known:
-        refuse(f"no judge {name!r} in the panel; choose one of: {', '.join(known)}")
+        refuse(no_judge(name, known))
     return known[name]
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 from upath import UPath
 
-from evaluation_assets.cli.evaluated import refuse_without_report
+from evaluation_assets.cli.evaluated import check_run, refuse_without_report
 from evaluation_assets.cli.options import with_home
 from evaluation_assets.cli.output import echo, refuse
 from evaluation_assets.cli.serving.report_server import serving
@@ -21,7 +21,6 @@ from evaluation_assets.core.report.paths import report_files
 from evaluation_assets.core.report.viewer.page import DATA_FOLDER
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.system.regular_files import is_local
-from evaluation_assets.core.text.meant import did_you_mean
 from evaluation_assets.core.text.report_addresses import trajectory_place
 
 
@@ -46,7 +45,9 @@ def open_report(
         show(write_list(home), only_print)
         return
     page = page_of(home, drop)
-    place = "" if trajectory is None else trajectory_place(_known(home, drop, trajectory))
+    if trajectory is not None:
+        check_run(home, drop, trajectory, list(home.table(drop, "preprocessed_trajectories").values("trajectory_id")))
+    place = "" if trajectory is None else trajectory_place(trajectory)
     if against is not None:
         if against == drop:
             refuse(f"--against {against!r} is the drop itself; name another drop")
@@ -99,14 +100,6 @@ def show(address: str, only_print: bool) -> None:
     echo(address)
     if not only_print and not webbrowser.open(address):
         echo("evaluation-assets: no browser was found; open the address above", err=True)
-
-
-def _known(home: Installation, drop: str, trajectory: str) -> str:
-    names = list(home.table(drop, "preprocessed_trajectories").values("trajectory_id"))
-    if trajectory not in names:
-        hint = did_you_mean(trajectory, names, f"it has {len(names)}, listed in the report")
-        refuse(f"{drop!r} has no run {trajectory!r}; {hint}")
-    return trajectory
 
 
 def _reports(home: Installation) -> list[str]:

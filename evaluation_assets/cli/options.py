@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from evaluation_assets.core.judging.panel import Panel
     from evaluation_assets.core.system.installation import Installation
 
 # `--help` and usage errors should not wait for what reads files and tables: imports are in the functions.
@@ -187,19 +186,7 @@ def with_home(command: Any) -> Any:
 
 def with_panel(command: Any) -> Any:
     """Pass the installation to a command as `home`, and the judges of panel.yaml as `panel`."""
-    return _with_chosen_panel(command)
 
-
-def with_judges(command: Any) -> Any:
-    """As `with_panel`, and a single judge may be chosen in place of the panel."""
-    one_judge = together(
-        click.option("--provider", help="Use a single judge of this provider, not panel.yaml."),
-        click.option("--model", help="Model of the judge (default: the provider's)."),
-    )
-    return _with_chosen_panel(one_judge(command))
-
-
-def _with_chosen_panel(command: Any) -> Any:
     @with_home
     @click.option(
         "--panel",
@@ -220,6 +207,15 @@ def _with_chosen_panel(command: Any) -> Any:
         command(home=home, panel=chosen_panel(home, panel_file, provider, model), **options)
 
     return run
+
+
+def with_judges(command: Any) -> Any:
+    """As `with_panel`, and a single judge may be chosen in place of the panel."""
+    one_judge = together(
+        click.option("--provider", help="Use a single judge of this provider, not panel.yaml."),
+        click.option("--model", help="Model of the judge (default: the provider's)."),
+    )
+    return with_panel(one_judge(command))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -254,30 +250,6 @@ def with_spending(dry_run: str, *, limits_calls: bool = False) -> Callable[[Any]
         )(run)
 
     return decorate
-
-
-def with_limits(command: Any) -> Any:
-    """Deprecated options for the rates at which judges are asked; the command gets a `panel` with these limits."""
-
-    @click.option("--max-concurrency", type=WholeRange(min=1), hidden=True, help="Deprecated: set it in panel.yaml.")
-    @click.option(
-        "--requests-per-minute",
-        type=FiniteRange(min=0, min_open=True),
-        hidden=True,
-        help="Deprecated: set it in panel.yaml.",
-    )
-    @wraps(command)
-    def run(panel: "Panel", max_concurrency: int | None, requests_per_minute: float | None, **options: Any) -> None:
-        from evaluation_assets.cli.output import warn
-
-        limits = {"max_concurrency": max_concurrency, "requests_per_minute": requests_per_minute}
-        given = {name: value for name, value in limits.items() if value is not None}
-        for name in () if options.get("quiet") else given:
-            option = f"--{name.replace('_', '-')}"
-            warn(f"{option} is deprecated: set `{name}` of the judge in panel.yaml; removed in 0.3")
-        command(panel=panel.with_limits(given), **options)
-
-    return run
 
 
 preprocessing = together(

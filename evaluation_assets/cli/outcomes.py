@@ -12,7 +12,6 @@ from evaluation_assets.core.pipeline.checks.names import JUDGES_ANSWERED, REGRES
 from evaluation_assets.core.report.headline import Headline
 from evaluation_assets.core.report.paths import report_files
 from evaluation_assets.core.report.report import CriterionSummary, DropReport
-from evaluation_assets.core.report.scores.failed_calls import failed_calls
 from evaluation_assets.core.report.suites.suite_report import suite_lines
 from evaluation_assets.core.sections.coding_work.summary import coding_lines
 from evaluation_assets.core.sections.constraints.summary import constraint_lines
@@ -92,10 +91,7 @@ def _failed_checks(outcome: RunOutcome, report: DropReport | None, short: Collec
 def _summary(
     home: Installation, report: DropReport, used: ModelUse, crashed: tuple[int, int] | None, *, verbose: bool
 ) -> Iterator[Line]:
-    """Yield the outcome, own criteria, findings, what agents and judging cost, and the gate.
-
-    Unless `verbose`, which prints all figures before, also the pass rate of the suite, if the outcome is another one.
-    """
+    """Yield the outcome, own criteria, findings, what agents and judging cost, and the gate."""
     if report.drawn is not None:
         yield _fact("drawn", report.drawn)
     yield _fact("outcome", _outcome(report.headline, crashed))
@@ -104,26 +100,40 @@ def _summary(
     if report.coding is None and (versions := report.about.get("versions")):
         command = home.command("compare", *names_of_versions(home, report.drop)[:2])
         yield _fact("versions", f"{versions}; to compare two: {command}")
-    by_score = report.headline.measure == "score" or report.headline.score is None
     if not verbose and (used.calls or used.from_ledger):
-        if report.scores_of_runs:
-            yield from _criteria(report.scores_of_runs)
-        elif not by_score:
-            yield _fact("score", report.headline.scores[0])
+        yield from _scores(report)
     yield from _own_criteria(report.own_criteria, len(report.criteria) if verbose else _LISTED)
     for judge in report.judges:
         if judge.success is not None:
             yield _fact(f"judge {judge.judge}", judge.success.text)
+    yield from _suite(home, report, verbose=verbose)
+    if report.findings is not None:
+        parts = [f"every call of {first_of(report.broken_tools, 3)} failed"] if report.broken_tools else []
+        parts += [report.findings.text, *([f"failed calls: {report.failed_calls}"] if report.failed_calls else [])]
+        yield _fact("findings", "; ".join(parts))
+    yield _fact("cost", _cost(report, used))
+    yield _fact("gate", _gate(home, report))
+
+
+def _scores(report: DropReport) -> Iterator[Line]:
+    """Yield what judges have scored, if the outcome is another measure; `verbose` prints it with all figures."""
+    if report.scores_of_runs:
+        yield from _criteria(report.scores_of_runs)
+    elif report.headline.measure != "score" and report.headline.score is not None:
+        yield _fact("score", report.headline.scores[0])
+
+
+def _suite(home: Installation, report: DropReport, *, verbose: bool) -> Iterator[Line]:
+    """Yield that there is no suite, or its pass rate if the outcome is another; `verbose` prints it with the rest."""
     suite = report.tool_use
     if suite is None and (named := _named_by_sidecar(report)):
         yield _fact("suite", f"{named} has no file in {home.suites}: the drop is evaluated without test cases")
     if not verbose and suite is not None and suite.problem is None and report.headline.measure != "passed":
         yield _fact(*next(suite_lines(suite)))
-    if report.findings is not None:
-        failed = failed_calls(home.table(report.drop, "clips"))
-        parts = [f"every call of {first_of(report.broken_tools, 3)} failed"] if report.broken_tools else []
-        parts += [report.findings.text, *([f"failed calls: {failed}"] if failed else [])]
-        yield _fact("findings", "; ".join(parts))
+
+
+def _cost(report: DropReport, used: ModelUse) -> str:
+    """What agents and judging cost, and the verdicts that are missing."""
     failed, not_run = (sum(judge.count(outcome) for judge in report.judges) for outcome in ("failed", "not_run"))
     parts = [
         "" if report.agent_use is None else f"agents {report.agent_use.text}",
@@ -131,22 +141,23 @@ def _summary(
         f"{counted(failed, 'verdict')} failed" if failed else "",
         f"{counted(not_run, 'verdict')} not run" if not_run else "",
     ]
-    yield _fact("cost", "; ".join(filter(None, parts)))
+    return "; ".join(filter(None, parts))
+
+
+def _gate(home: Installation, report: DropReport) -> str:
+    """The verdict of the gate with its first reason, or why there is none."""
     gate = report.gate
-    if gate is not None:
-        more = f"; {counted(len(gate.reasons) - 1, 'more reason')}" if gate.reasons[1:] else ""
-        if gate.warnings:
-            # What makes `warn` of `pass` is said, what stands beside a failure is counted.
-            warned = (
-                f"warning: {gate.warnings[0]}" if gate.verdict == "warn" else counted(len(gate.warnings), "warning")
-            )
-            more += f"; {warned}"
-        of_another_file = gate.suite is None and gate.baseline not in (None, report.drop)
-        against = f" against {gate.baseline}" if of_another_file else ""
-        yield _fact("gate", f"{gate.verdict}{against}: {''.join(gate.reasons[:1])}{more}")
-    else:
+    if gate is None:
         promote = f"; to accept this drop as one: {home.command('baseline', 'promote', report.drop)}"
-        yield _fact("gate", f"no baseline{f': {report.not_compared}' if report.not_compared else promote}")
+        return f"no baseline{f': {report.not_compared}' if report.not_compared else promote}"
+    more = f"; {counted(len(gate.reasons) - 1, 'more reason')}" if gate.reasons[1:] else ""
+    if gate.warnings:
+        # What makes `warn` of `pass` is said, what stands beside a failure is counted.
+        warned = f"warning: {gate.warnings[0]}" if gate.verdict == "warn" else counted(len(gate.warnings), "warning")
+        more += f"; {warned}"
+    of_another_file = gate.suite is None and gate.baseline not in (None, report.drop)
+    against = f" against {gate.baseline}" if of_another_file else ""
+    return f"{gate.verdict}{against}: {''.join(gate.reasons[:1])}{more}"
 
 
 def _outcome(headline: Headline, crashed: tuple[int, int] | None) -> str:

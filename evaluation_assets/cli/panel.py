@@ -26,6 +26,7 @@ from evaluation_assets.core.judging.panel import (
     Panel,
     panel_of,
 )
+from evaluation_assets.core.judging.rubrics.model import load_rubrics
 from evaluation_assets.core.judging.selection import Preset
 from evaluation_assets.core.judging.trial import try_panel
 from evaluation_assets.core.lake.stored import publish_bytes
@@ -73,7 +74,7 @@ def test_judges(
 ) -> None:
     """Make one real call to each judge, to check that it is reachable, its reply is valid, and what it costs."""
     failed = False
-    for name, verdict in asyncio.run(try_panel(panel)):
+    for name, verdict in asyncio.run(try_panel(panel, load_rubrics(home.rubrics))):
         good = is_answered(verdict)
         failed |= not good
         echo(f"{name}: {'ok' if good else 'FAILED'}, {took(verdict) if good else verdict.error}")

@@ -11,6 +11,7 @@ from upath import UPath
 
 from evaluation_assets.cli.chosen_panel import not_fitted
 from evaluation_assets.cli.coding_agents import with_coding_agents_or_drops
+from evaluation_assets.cli.drops_as_given import warn_of_single_runs
 from evaluation_assets.cli.options import InputPath, preprocessing, with_format, with_judges
 from evaluation_assets.cli.output import counting, echo, refuse, warn
 from evaluation_assets.cli.quotes import print_calls, print_total
@@ -30,6 +31,9 @@ from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.counted import first_of
 from evaluation_assets.core.traces.formats.base import UnreadableDrop
 from evaluation_assets.runs.paid import check_evaluators, missing_keys, unknown_prices, without_keys
+
+_NAMED = 20
+"""Drops that are named."""
 
 _TOOLS = 6
 """Types of clips that are named, those with the most clips first."""
@@ -83,6 +87,8 @@ def plan(
         echo(line)
     whole = not inputs and sessions is None
     drops = _drops_since(home, since) if whole else _drops(home, inputs, sessions, one_drop=one_drop)
+    if not (whole or one_drop):
+        warn_of_single_runs(map(Path, inputs), drops)
     plans: list[Plan] = []
     for drop in drops:
         forced = drop if format_name is None else replace(drop, forced_format=format_name)
@@ -98,7 +104,9 @@ def plan(
         _print_plan(planned, panel, is_part=len(drops) > 1)
     together = total_of(plans)
     if len(plans) > 1 and (together or len(plans) < len(drops)):
-        echo("", f"{'all' if len(plans) == len(drops) else f'{len(plans)} of'} {len(drops)} drops")
+        unread = [drop.key for drop in drops if drop.key not in {plan.drop for plan in plans}]
+        missing = f"{len(plans)} of {len(drops)} drops; not read: {first_of(unread, _NAMED)}"
+        echo("", missing if unread else f"all {len(drops)} drops")
         for calls in together:
             print_calls(calls)
         print_total(together, panel.cascade)

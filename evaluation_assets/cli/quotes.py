@@ -28,11 +28,11 @@ def print_calls(calls: Calls, *, is_part: bool = False) -> None:
         replies = "assumed" if calls.typical_reply is None else f"{calls.typical_reply:.0f} tokens, as in the ledger"
         density = "assumed" if calls.bytes_per_token is None else "as in the ledger"
         bytes_per_token = calls.bytes_per_token or BYTES_PER_TOKEN
-        if (batched := calls.batched) is not None and batched.expected.usd is not None and expected.usd is not None:
+        if (batched := calls.batched) is not None and batched.expected.usd is not None and expected.usd:
             than = "cheaper" if batched.expected.usd < expected.usd else "not cheaper"
             echo(f"    mode: batch would cost {dollars(batched.expected.usd)}, {than} than conversations with a cache")
         echo(f"    reply length: {replies}; bytes per token: {bytes_per_token:.1f}, {density}")
-    if calls.presets and not is_part:
+    if not is_part and any(each.quote.uncached_usd for each in calls.presets.values()):
         _print_presets(calls)
 
 

@@ -82,7 +82,7 @@ def check_suite(path: Path, drop: str | None, home: Installation, panel: Panel) 
     cases = loaded.suite.cases
     echo(f"{path.resolve().stem}: {counted(len(cases), 'case')}, format {loaded.format}")
     echo(f"  expected calls     {sum(len(case.expected_calls) for case in cases)}")
-    echo(f"  no call allowed    {sum(case.should_not_call_tools for case in cases)}")
+    echo(f"  no call allowed    {sum(case.allows_no_call for case in cases)}")
     echo(f"  reference answers  {sum(case.answer is not None for case in cases)}")
     if users := sum(case.user is not None for case in cases):
         echo(f"  users              {users}, {_player(loaded.suite, panel)}")
@@ -185,7 +185,7 @@ def list_formats() -> None:
 @click.option("--fresh", is_flag=True, help="Call the models again instead of using replies from the ledger.")
 @click.option("--dry-run", is_flag=True, help="Print an upper bound of calls and cost; make no model calls.")
 @click.option("--quiet", is_flag=True, help="Show no progress and no warnings.")
-@click.option("--verbose", is_flag=True, help="Print all figures, and write all logs to stderr.")
+@click.option("--verbose", is_flag=True, help="Print all figures.")
 def run_suite_command(
     suite: Path,
     home: Installation,
@@ -235,7 +235,7 @@ def run_suite_command(
 
     config = {"trials": trials, "fresh": fresh, "budget_usd": budget, "budget_calls": budget_calls}
     with resumable(home) as stop:
-        ran = run_suite(home, panel, agents, name, config, RunProgress(quiet=quiet, verbose=verbose), stop)
+        ran = run_suite(home, panel, agents, name, config, RunProgress(quiet=quiet), stop)
         status = EXIT_STATUS[ran.status]
         runs = [about for asset, about in sorted(ran.metadata.items()) if asset.startswith(f"{AGENT_RUNS}/")]
         for about in runs:
@@ -248,7 +248,7 @@ def run_suite_command(
         drops = [find(home.drops, about["drop"]) for about in runs]
         crashed = _crashed(agents, ran.metadata)
         options = RunOptions(budget_usd=judging_budget, budget_calls=judging_budget_calls)
-        for outcome in evaluate_drops(home, panel, drops, options, RunProgress(quiet=quiet, verbose=verbose), stop):
+        for outcome in evaluate_drops(home, panel, drops, options, RunProgress(quiet=quiet), stop):
             status = max(status, EXIT_STATUS[outcome.status])
             print_lines(outcome_lines(home, outcome, verbose=verbose, crashed=crashed.get(outcome.drop.key)))
         sys.exit(status)
@@ -271,8 +271,8 @@ def _suite_named(home: Installation, suite: Path) -> tuple[LoadedSuite, str]:
     path = find_suite(home.suites, str(suite))
     if path is None:
         known = home.suite_names()
-        meant = did_you_mean(str(suite), known, first_of(known, _NAMED))
-        raise InvalidSuite(f"no file {suite}, and no suite of that name in {home.suites}{meant and f'; {meant}'}")
+        meant = did_you_mean(str(suite), known, f"known: {first_of(known, _NAMED)}" if known else "it has none")
+        raise InvalidSuite(f"no file {suite}, and no suite of that name in {home.suites}; {meant}")
     return load_suite(path), str(suite)
 
 
@@ -352,7 +352,8 @@ def _print_run(about: Mapping[str, Any]) -> None:
     echo(f"  passed             {about['passed']:,} of {counted(about['attempts'] - about['failed'], 'attempt')}")
     if about["failed"]:
         why = str(about["failures"])
-        echo(f"  failed             {about['failed']} of {counted(about['attempts'], 'attempt')}, not counted: {why}")
+        of_all = f"{about['failed']} of {counted(about['attempts'], 'attempt')}"
+        echo(f"  errors             {of_all} ended in an error, not counted: {why}")
         echo("                     Re-run to retry only them.")
     if about["resumed"]:
         them = "it" if about["resumed"] == 1 else "them"
@@ -361,5 +362,5 @@ def _print_run(about: Mapping[str, Any]) -> None:
         echo(f"  average            {about['mean_duration_s']:.2f} s, {about['mean_calls']:.2f} tool calls")
     if about["model_calls"]:
         echo(f"  model calls        {about['model_calls']}, {about['from_ledger']} of them from the ledger")
-    echo(f"  paid               {paid}")
+    echo(f"  cost               {paid}")
     echo(f"  run report         {about['report_path']}")

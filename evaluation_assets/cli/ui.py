@@ -1,6 +1,7 @@
 """`ui`: the Dagster UI and its daemon."""
 
 import errno
+import fcntl
 import os
 import re
 import signal
@@ -21,14 +22,13 @@ from evaluation_assets.cli.serving.changed_settings import load_changed, problem
 from evaluation_assets.cli.serving.code_servers import end_late, keep_alive
 from evaluation_assets.cli.serving.private_home import warn_if_readable
 from evaluation_assets.cli.serving.report_server import serving
-from evaluation_assets.cli.serving.served_home import served_alone
 from evaluation_assets.cli.serving.service_log import news
 from evaluation_assets.core.intake.copying.folders import prepare
 from evaluation_assets.core.judging.panel import WITHOUT_MODEL, Panel, load_panel
 from evaluation_assets.core.models.redaction.settings import Redaction
 from evaluation_assets.core.pipeline.settings import load_settings
 from evaluation_assets.core.report.index import write_index
-from evaluation_assets.core.system.installation import Installation
+from evaluation_assets.core.system.installation import Installation, make_folder
 from evaluation_assets.core.system.regular_files import is_local
 
 _ALL_INTERFACES = ("0.0.0.0", "::")  # noqa: S104
@@ -53,7 +53,7 @@ def ui(home: Installation, port: int, host: str, report_port: int | None) -> Non
     if (problem := problem_of(home)) is not None:
         refuse(problem)
     panel = load_panel(home.panel_file)
-    with served_alone(home, f"http://{host}:{port}"):
+    with _served_alone(home, f"http://{host}:{port}"):
         if _is_taken(host, port):  # Dagster would silently choose another port
             refuse(f"port {port} of {host} is in use; choose another with --port")
         if report_port is not None and _is_taken(host, report_port):
@@ -161,6 +161,25 @@ def _run_dagster(home: Installation, port: int, host: str) -> int:
 
 def _tell(message: str) -> None:
     echo(f"evaluation-assets: {message}", err=True)
+
+
+@contextmanager
+def _served_alone(home: Installation, url: str) -> Iterator[None]:
+    """Refuse an installation that another `ui` of this machine serves: two daemons would ask for the same runs.
+
+    A killed process serves nothing.
+    """
+    make_folder(home.dagster)
+    with (home.dagster / "ui.lock").open("a+", encoding="utf-8") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            lock.seek(0)
+            refuse(f"{home.root} is already served at {lock.read()}; use that UI, or stop it first")
+        lock.truncate(0)
+        lock.write(url)
+        lock.flush()
+        yield
 
 
 def _is_taken(host: str, port: int) -> bool:

@@ -7,7 +7,7 @@ from pydantic import Field
 from upath import UPath
 
 from evaluation_assets.core.gating import evaluated_drops
-from evaluation_assets.core.gating.baselines import InvalidBaseline, baseline_file, make_baseline, write_baseline
+from evaluation_assets.core.gating.baselines import InvalidBaseline, baseline_file, make_baseline
 from evaluation_assets.core.gating.drops_in_time import history_facts
 from evaluation_assets.core.gating.history import history_rows, with_earlier
 from evaluation_assets.core.gating.measured_drop import MeasuredDrop, MeasuredTables
@@ -17,7 +17,7 @@ from evaluation_assets.core.gating.task_metrics import read_metrics
 from evaluation_assets.core.judging.canary_judges import canary_judges
 from evaluation_assets.core.judging.scorers import Scorers
 from evaluation_assets.core.lake import tables
-from evaluation_assets.core.lake.stored import Stream
+from evaluation_assets.core.lake.stored import Stream, publish_document
 from evaluation_assets.core.pipeline.checks.gating import no_drift
 from evaluation_assets.core.pipeline.checks.gating import regression_gate as regression_gate_finding
 from evaluation_assets.core.pipeline.checks.names import REGRESSION_GATE
@@ -143,7 +143,7 @@ def baseline(context: dg.AssetExecutionContext, config: PromotionConfig, home: H
             run_id=context.run.run_id,
         )
     file = baseline_file(home.home.baselines, made.suite)
-    write_baseline(file, made)
+    publish_document(file, made)
     return dg.MaterializeResult(
         metadata={
             "path": dg.MetadataValue.path(str(file)),

@@ -4,14 +4,15 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 
 import dagster as dg
+from pydantic import Field
 
 from evaluation_assets.core.intake.triggers.old_runs import PastRun, forgettable, outdated
 from evaluation_assets.core.text.counted import counted
 from evaluation_assets.defs.evaluation_runs import drops_of, location_of
 from evaluation_assets.defs.names import JOBS, PARTITION_TAG, PRUNE_HISTORY, RANGE_TAG
+from evaluation_assets.resources.deleted_runs import delete_runs
 from evaluation_assets.resources.installation import HomeResource
 from evaluation_assets.resources.leftovers import remove_leftovers
-from evaluation_assets.resources.sqlite_storage import remove_event_log
 
 _AT_ONCE = 1000
 """Runs that one run of the job forgets; those that are left are forgotten the next night."""
@@ -20,7 +21,7 @@ _AT_ONCE = 1000
 class PruneConfig(dg.Config):
     """`run_days`: days that runs are remembered; by default those of gate.yaml."""
 
-    run_days: int | None = None
+    run_days: int | None = Field(default=None, ge=0, le=36_500)
 
 
 def prune_job(run_days: int) -> dg.JobDefinition:
@@ -67,10 +68,7 @@ def forget_runs(instance: dg.DagsterInstance, before: float, location: str | Non
     runs = list(_runs(instance, location))
     old = outdated(runs, before)[:_AT_ONCE]
     forgotten = forgettable(old, runs, set(_current(instance, {each for run in old for each in run.partitions})))
-    for run in forgotten:
-        instance.delete_run(run)
-        instance.compute_log_manager.delete_logs(prefix=[run])
-        remove_event_log(instance, run)
+    delete_runs(instance, forgotten)
     return forgotten
 
 

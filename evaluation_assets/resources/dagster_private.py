@@ -45,6 +45,9 @@ from dagster._core.storage.compute_log_manager import CapturedLogContext
 # Its SQLite files: one with the events of all runs, connections that stay open, creation that a killed process cannot
 # leave half done.
 from dagster._core.storage.event_log import SqlEventLogStorage
+
+# What Dagster keeps of a run that it deletes: checks, and the newest materialisation of each asset.
+from dagster._core.storage.event_log.schema import AssetCheckExecutionsTable, AssetKeyTable, SqlEventLogStorageTable
 from dagster._core.storage.event_log.sqlite.sqlite_event_log import (
     INDEX_SHARD_NAME,
     SqliteEventLogStorage,

@@ -35,7 +35,7 @@ from evaluation_assets.defs.names import (
 from evaluation_assets.defs.partitions import DROPS, SUITES, add_partitions
 from evaluation_assets.defs.step_failures import was_blocked, why_failed
 from evaluation_assets.defs.upstream import missing_upstream
-from evaluation_assets.resources.dagster_private import keep_handlers
+from evaluation_assets.resources.dagster_private import SerializableErrorInfo, keep_handlers
 from evaluation_assets.resources.leftovers import remove_leftovers
 from evaluation_assets.runs.outcomes import FailedCheck, RunOutcome, Status
 from evaluation_assets.runs.own_loop import run_here
@@ -211,7 +211,7 @@ def run_job(
     Raises:
         KeyboardInterrupt: a signal to stop was received; the run is canceled.
     """
-    progress = RunProgress(quiet=True, verbose=False)
+    progress = RunProgress(quiet=True)
     definitions = build_definitions(home, panel, progress.loggers())
 
     def run(stop: Stop) -> JobResult:
@@ -328,8 +328,16 @@ def _status(result: dg.ExecuteInProcessResult) -> tuple[Status, str | None]:
             return "unreadable" if is_content else "unusable", failure.user_failure_data.description
         error = failure.error
         cause = error.cause if error is not None and error.cause is not None else error
-        return "broken", f"{event.step_key}: {' '.join(cause.message.split()) if cause else 'failed'}"
-    return "broken", "the run failed before its first step; --verbose shows why"
+        return "broken", _broken(event.step_key or "", cause, result.run_id)
+    stopped = [event.job_failure_data for event in result.all_events if event.is_job_failure]
+    return "broken", _broken(
+        "the run failed before its first step", stopped[0].error if stopped else None, result.run_id
+    )
+
+
+def _broken(where: str, cause: SerializableErrorInfo | None, run: str) -> str:
+    why = " ".join(cause.message.split()) if cause else "failed"
+    return f"{where}: {why}; its log is that of the run {run[:8]} in the UI"
 
 
 def _job(definitions: dg.Definitions, options: RunOptions) -> tuple[dg.JobDefinition, list[dg.AssetKey] | None]:

@@ -39,8 +39,8 @@ WIDE = 120
 class RunProgress:
     """Progress of drops and of each judge's verdicts: bars on a terminal, otherwise occasional lines; none if quiet."""
 
-    def __init__(self, *, quiet: bool, verbose: bool) -> None:
-        self._level = logging.CRITICAL + 1 if quiet else logging.DEBUG if verbose else logging.WARNING
+    def __init__(self, *, quiet: bool) -> None:
+        self._level = logging.CRITICAL + 1 if quiet else logging.WARNING
         self._quiet = quiet
         self._console = Console(stderr=True, highlight=False)
         self._drop, self._newest = "", ""
@@ -115,8 +115,6 @@ class RunProgress:
         """
         if record.levelno < self._level:
             return False
-        if self._level == logging.DEBUG:
-            return True
         about = getattr(record, "dagster_meta", {})
         if about and (about.get("dagster_event") is not None or record.levelno >= logging.ERROR):
             return False

@@ -79,7 +79,7 @@ class LastOutcomes:
 
     def _kept(self, drop: Drop) -> Any:
         """What was kept of a drop; `None` where what it was made from beside the drop is another one now."""
-        file = self._file(drop.key)
+        file = self._home.last_outcome(drop.key)
         if self._made_from is None or not file.exists():
             return None
         kept = orjson.loads(file.read_bytes())
@@ -87,7 +87,7 @@ class LastOutcomes:
 
     def keep(self, outcome: RunOutcome, content: str, tell: Callable[[RunOutcome], Iterable[Line]]) -> None:
         """Keep an outcome of a drop whose content was that before the run, and the lines that `tell` it again."""
-        drop, file = outcome.drop, self._file(outcome.drop.key)
+        drop, file = outcome.drop, self._home.last_outcome(outcome.drop.key)
         file.unlink(missing_ok=True)
         if self._made_from is None or not _is_complete(outcome, content):
             return
@@ -122,9 +122,6 @@ class LastOutcomes:
             whole.update(f"{file}\0".encode())
             whole.update(hashlib.sha256(file.read_bytes()).digest())
         return whole.hexdigest()
-
-    def _file(self, drop: str) -> Path:
-        return self._home.dagster / "outcomes" / f"{hashlib.sha256(drop.encode()).hexdigest()}.json"
 
     def _written(self, drop: str) -> Iterator[Path]:
         """The tables and files of the report of a drop."""

@@ -65,7 +65,7 @@ def verified(home: Installation, panel: Panel, *, calls: bool) -> Iterator[Verif
     yield from _prices(panel, judges)
     yield _providers(panel)
     if calls:
-        yield from _calls(panel)
+        yield from _calls(home, panel)
     yield from _outputs(home, panel)
 
 
@@ -180,8 +180,8 @@ def _provider_of(judge: JudgeSettings) -> str:
     return judge.provider if url is None else names.get(origin_of(url), origin_of(url))
 
 
-def _calls(panel: Panel) -> Iterator[Verified]:
-    for name, verdict in asyncio.run(try_panel(panel)):
+def _calls(home: Installation, panel: Panel) -> Iterator[Verified]:
+    for name, verdict in asyncio.run(try_panel(panel, load_rubrics(home.rubrics))):
         answered = is_answered(verdict)
         said = took(verdict) if answered else verdict.error
         yield Verified("calls", "ok" if answered else "failed", f"judge {name}: {said}")

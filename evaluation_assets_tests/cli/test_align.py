@@ -188,7 +188,8 @@ def test_a_judge_that_is_shown_its_scores_of_clips_must_have_judged_them(judged:
 def test_without_labels_it_is_refused(tmp_path: Path) -> None:
     (tmp_path / "panel.yaml").write_text(json.dumps({"judges": [{"name": "one", "provider": "recorded"}]}))
     done = command("panel", "align", "one", home=tmp_path)
-    assert done.returncode == 2 and "is labelled. Label about 40 trajectories of 20 tasks: " in done.stderr
+    assert done.returncode == 2 and "labels of other criteria do not count here. Label about 40" in done.stderr
+    assert f"review DROP --home {tmp_path}" in done.stderr
 
 
 @pytest.mark.parametrize(

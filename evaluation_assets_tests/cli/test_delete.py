@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from pyarrow.parquet import read_table
 
 from evaluation_assets_tests.conftest import command, record
 
@@ -41,6 +42,33 @@ def test_a_drop_goes_with_all_that_was_made_of_it_and_others_stay(home: Path) ->
     listed = command("overview", home=home)
     assert [line.split()[0] for line in listed.stdout.splitlines()[1:3]] == ["wrong/inner[1]", "kept"]
     assert "wrong/inner[1]" in (page := (home / "reports/index.html").read_text()) and '"wrong"' not in page
+
+
+def places_of(home: Path, words: str) -> list[str]:
+    """The files that hold these words; Parquet files are unpacked."""
+    found = [
+        file
+        for file in home.rglob("*")
+        if file.is_file() and file.suffix != ".parquet" and words.encode() in file.read_bytes()
+    ]
+    tables = [file for file in home.rglob("*.parquet") if words in str(read_table(file).to_pylist())]
+    return sorted(str(file.relative_to(home)) for file in (*found, *tables))
+
+
+def test_no_word_of_a_deleted_drop_is_left_but_in_labels(home: Path) -> None:
+    (home / "drops/other.jsonl").write_bytes(record("other", success=True))
+    (home / "drops/secret.jsonl").write_bytes(record("secret", task_description="Refund Mrs Xanthippe", success=False))
+    for drop in ("secret", "other"):
+        assert command("evaluate", drop, "--quiet", home=home).returncode == 0
+    (home / "labels").mkdir(exist_ok=True)
+    (home / "labels/secret.csv").write_bytes((home / "reports/secret/review.csv").read_bytes())
+    before = places_of(home, "Xanthippe")
+    assert {"dagster/history/runs/index.db", "lake/raw_trajectories/secret.parquet"} < set(before)
+    done = command("delete", "secret", "--yes", home=home)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.endswith("kept: labels, baselines, the ledger with the replies of judges\n")
+    assert places_of(home, "Xanthippe") == ["labels/secret.csv"]
+    assert command("evaluate", "other", "kept", "--quiet", home=home).returncode == 0
 
 
 def test_a_deleted_drop_is_evaluated_again_when_it_comes_back(home: Path) -> None:

@@ -172,7 +172,10 @@ def test_names_from_files_do_not_control_the_terminal(judged: Judged) -> None:
         (["weak"], "'weak' has no report in .*; did you mean 'week'?"),
         (["other-thing"], "evaluate it first: evaluation-assets evaluate FILE"),
         (["week", "rod"], "'week' has no run 'rod'; did you mean 'red'?"),
-        (["week", "zzz"], "'week' has no run 'zzz'; it has 2"),
+        (
+            ["week", "zzz"],
+            "'week' has no run 'zzz'; it has 2: .*red.*. Those that failed: .*search outcome:fail --drop week",
+        ),
         (["week", "red", "overal"], "no verdict on 'red' is about 'overal'; did you mean 'overall'?"),
         (["week", "red", "zzz"], "choose one of: overall, "),
     ],

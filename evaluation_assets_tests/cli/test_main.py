@@ -153,9 +153,22 @@ def test_unusable_files_take_a_line_each_and_the_others_are_evaluated(tmp_path: 
         "bad: bad.json is not valid JSON: line 2, column 24: Expecting value",
         "empty: empty.jsonl is empty",
         "strange: strange.jsonl is in no supported format (fields of the first record: 'nothing')",
+        "",
+        "3 of 4 drops could not be evaluated: bad, empty, strange",
     ]
     assert "evaluation-assets formats" in lines[2]
     assert max(map(len, lines)) < 300
+
+
+def test_drops_that_could_not_be_evaluated_are_named_at_the_end(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    for name, content in {"a": b'{"what": 1}\n', "b": record("b")}.items():
+        (tmp_path / "in" / f"{name}.jsonl").write_bytes(content)
+    done = command("evaluate", tmp_path / "in", "--quiet", home=tmp_path / "home")
+    assert done.returncode == 2
+    assert done.stderr.endswith("\n1 of 2 drops could not be evaluated: a\n")
+    alone = command("evaluate", "b", "--quiet", home=tmp_path / "home")
+    assert alone.returncode == 0 and "could not" not in alone.stderr
 
 
 def test_a_file_that_cannot_be_read_at_all_is_not_kept(tmp_path: Path) -> None:

@@ -26,7 +26,6 @@ def test_a_text_is_said_to_be_no_number_and_not_no_range(tmp_path: Path, argumen
         ("cascade", "fit", "d", "--delta", "nan"),
         ("noise", "d", "--decrease", "nan"),
         ("evaluate", "examples", "--budget", "inf"),
-        ("evaluate", "examples", "--requests-per-minute", "nan"),
         ("receive", "--keep-days", "nan"),
     ],
 )
@@ -34,15 +33,6 @@ def test_what_is_no_number_is_in_no_range(tmp_path: Path, arguments: tuple[str, 
     refused = command(*arguments, home=tmp_path)
     assert refused.returncode == 2
     assert "is not a number" in refused.stderr
-
-
-def test_limits_that_panel_yaml_can_say_are_deprecated(tmp_path: Path) -> None:
-    shown = command("evaluate", "--help", home=tmp_path).stdout
-    assert "--max-concurrency" not in shown and "--requests-per-minute" not in shown and "--beta-threshold" in shown
-    asked = ("evaluate", "examples/drops", "--preprocess-only", "--max-concurrency", "2")
-    said = "--max-concurrency is deprecated: set `max_concurrency` of the judge in panel.yaml; removed in 0.3"
-    assert command(*asked, home=tmp_path).stderr.count(said) == 1
-    assert said not in command(*asked, "--quiet", home=tmp_path).stderr
 
 
 @pytest.mark.parametrize(

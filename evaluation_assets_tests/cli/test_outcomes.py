@@ -6,17 +6,21 @@ import re
 import shlex
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from upath import UPath
 
+from evaluation_assets.core.judging.selection import Selections
 from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.lake.stored import Stored, Stream, write
-from evaluation_assets.core.lake.tables import CLIPS
+from evaluation_assets.core.lake.tables import CLIP_SCORES, CLIPS
 from evaluation_assets.core.report.agent_use import AgentUse
-from evaluation_assets.core.report.scores.failed_calls import failed_calls
+from evaluation_assets.core.report.scores.clip_summaries import clip_summaries
+from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.traces.trajectories.model import Usage
+from evaluation_assets.runs.jobs import instance_of
 from evaluation_assets_tests.conftest import command
 from evaluation_assets_tests.core.pipeline.test_reading import good, lines
 from evaluation_assets_tests.model_judging import judge
@@ -148,13 +152,18 @@ def test_a_tool_that_failed_in_all_of_several_runs_is_told_first(tmp_path: Path)
 
 def test_the_terminal_names_the_tools_with_the_most_failed_calls(tmp_path: Path) -> None:
     rows = [("pay", "error")] * 8 + [("pay", "ok")] * 2 + [("find", "error"), ("ship", "error"), ("ship", "none")]
-    clip: Row = dict.fromkeys(CLIPS.schema.names)
-    made = [clip | {"tool_name": tool, "call_status": status} for tool, status in [*rows, (None, "none")]]
+    clip: Row = dict.fromkeys(CLIPS.schema.names) | {"trajectory_id": "t", "tool_type": "other"}
+    made = [
+        clip | {"tool_name": tool, "call_status": status, "is_final": tool is None, "clip_index": index}
+        for index, (tool, status) in enumerate([*rows, (None, "none")])
+    ]
 
     def told(*of: Row) -> str:
         stored = Stored(CLIPS, UPath(tmp_path / f"{len(of)}.parquet"))
         write(stored.path, Stream.of(CLIPS, of))
-        return failed_calls(stored)
+        scores = Stored(CLIP_SCORES, UPath(tmp_path / "none.parquet"))
+        tables: Any = SimpleNamespace(clips=stored, clip_scores=scores, clip_verdicts={}, selections=Selections({}))
+        return clip_summaries(tables, {})[3].failed_calls
 
     assert told(*made) == "pay 8 of 10, find 1 of 1, 1 other tool"
     assert told(made[8]) == told() == ""
@@ -179,6 +188,7 @@ def test_a_folder_of_files_with_one_run_each_is_told_of_one_drop(tmp_path: Path)
     for number in range(3):
         (tmp_path / "in" / f"{number}.jsonl").write_bytes(lines(good(f"run{number}")))
     said = "the 3 files seem to have one run each; --one-drop makes one drop of all files of a folder"
+    assert said in " ".join(command("plan", tmp_path / "in", home=tmp_path / "other").stderr.split())
     asked = ("evaluate", tmp_path / "in")
     assert said in command(*asked, home=tmp_path / "home").stderr.splitlines()[0], "before any is evaluated"
     for number in range(2):
@@ -257,7 +267,11 @@ def test_the_terminal_and_the_reports_say_what_the_agents_cost(tmp_path: Path) -
 
 def test_the_log_says_the_result_of_an_evaluation_and_where_its_report_is(tmp_path: Path) -> None:
     (tmp_path / "d.jsonl").write_bytes(lines(good("run") | {"success": True}))
-    logged = command("evaluate", tmp_path / "d.jsonl", "--verbose", home=tmp_path / "home").stderr
+    done = command("evaluate", tmp_path / "d.jsonl", "--verbose", home=tmp_path / "home")
+    assert "DEBUG" not in done.stderr, "figures, and no log"
+    with instance_of(Installation.at(str(tmp_path / "home"))) as instance:
+        (run,) = instance.get_runs()
+        logged = "\n".join(entry.user_message for entry in instance.all_logs(run.run_id))
     report = tmp_path / "home" / "reports" / "d" / "report.html"
     assert re.search(rf"d: success 1 of 1 \(.*?\); report: {report}", " ".join(logged.split()))
 

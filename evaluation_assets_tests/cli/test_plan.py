@@ -355,11 +355,15 @@ def test_other_rubrics_are_priced_without_changing_the_home(tmp_path: Path, serv
 def test_presets_are_priced_once_for_all_drops(tmp_path: Path, server: ModelServer) -> None:
     for name in "ab":
         (tmp_path / f"{name}.jsonl").write_bytes(drop_of(1))
-    (tmp_path / "panel.yaml").write_text(json.dumps({"judges": [judge(server, price=None)]}))
+    (tmp_path / "panel.yaml").write_text(json.dumps({"judges": [judge(server, price={"input": 1, "output": 5})]}))
     common = ["--home", tmp_path / "home", "--panel", tmp_path / "panel.yaml"]
     said = cli("plan", tmp_path / "a.jsonl", tmp_path / "b.jsonl", *common).stdout
     assert said.count("new calls (") == 3 and said.count("    quick ") == said.count("reply length:") == 1
     assert said.index("all 2 drops") < said.index("reply length:")
+    for price in (None, {"input": 0, "output": 0}):
+        (tmp_path / "panel.yaml").write_text(json.dumps({"judges": [judge(server, price=price)]}))
+        unpriced = cli("plan", tmp_path / "a.jsonl", *common).stdout
+        assert "reply length:" in unpriced and "    quick " not in unpriced and "mode: batch" not in unpriced
     free = cli("plan", tmp_path / "a.jsonl", tmp_path / "b.jsonl", "--home", tmp_path / "home").stdout
     assert "all 2 drops" not in free, "nothing is asked in any"
 
@@ -372,7 +376,7 @@ def test_a_drop_that_cannot_be_read_is_named_and_the_others_are_priced(tmp_path:
     done = CliRunner().invoke(command_line, ["plan", str(folder), "--home", str(tmp_path / "home")])
     assert done.exit_code == 2
     assert "evaluation-assets: b: b.jsonl is not valid JSON: line 1" in done.stderr
-    assert "\nc\n  records            1\n" in done.stdout and "\n2 of 3 drops\n" in done.stdout
+    assert "\nc\n  records            1\n" in done.stdout and "\n2 of 3 drops; not read: b\n" in done.stdout
 
 
 def test_a_cascade_costs_between_its_first_stage_and_all_of_them(tmp_path: Path) -> None:

@@ -44,6 +44,14 @@ def test_a_suite_without_a_complete_case_is_refused(cases: list[dict[str, str]],
     assert f"shop.yaml has no {said}" in checked.stderr
 
 
+def test_cases_that_allow_no_call_are_counted_however_they_say_so(tmp_path: Path) -> None:
+    says = [{"should_not_call_tools": True}, {"match": "exact"}, {"match": "subset"}, {}, {"match": "superset"}]
+    cases = [{"id": f"c{number}", "message": f"Question {number}", **each} for number, each in enumerate(says)]
+    file = tmp_path / "shop.yaml"
+    file.write_bytes(orjson.dumps({"cases": cases}))
+    assert "  no call allowed    3\n" in command("suite", "check", file, home=tmp_path).stdout
+
+
 def test_a_weakness_of_many_cases_is_told_once(tmp_path: Path) -> None:
     orders = {f"c{number:02}": f"O-{number}" for number in range(30)}
     cases = [{"id": case, "message": f"Where is {order}?", "keywords": [order]} for case, order in orders.items()]
@@ -117,9 +125,9 @@ def test_a_judge_of_the_panel_plays_the_users_of_a_suite(tmp_path: Path, server:
     assert asked[:4] == ["solver", "u", "solver", "u"], "then it judges"
     Path(home.suites.path, "flights.json").write_bytes(orjson.dumps({**talk, "user_judge": "opus"}))
     status, said = commanded(Path(home.root.path), "flights")
-    assert status == 2 and "user_judge: there is no judge opus in the panel; choose one of: rules, haiku" in said
+    assert status == 2 and "user_judge: no judge 'opus' in the panel; choose one of: rules, haiku" in said
     checked = command("suite", "check", suite, home=Path(home.root.path)).stdout
-    assert "users              1, so agents cannot be run on it: user_judge: there is no judge opus" in checked
+    assert "users              1, so agents cannot be run on it: user_judge: no judge 'opus'" in checked
 
 
 def test_a_pipe_in_a_folder_of_suites_keeps_nobody_waiting(tmp_path: Path) -> None:
@@ -215,7 +223,10 @@ def test_runs_that_fail_without_the_agents_doing_are_not_counted_and_tried_again
     status, said = commanded(Path(home.root.path), "sums")
     assert status == 1
     assert "right answers      1 of 1 (100.0%)" in said and "passed             1 of 1 attempt" in said
-    assert "failed             2 of 3 attempts, not counted: " in said and "Re-run to retry only them" in said
+    assert (
+        "errors             2 of 3 attempts ended in an error, not counted: " in said
+        and "Re-run to retry only them" in said
+    )
     assert "outcome            passed 1 of 1 (100.0%" in said and "; 2 more without a known outcome" in " ".join(
         said.split()
     )
@@ -246,7 +257,9 @@ def test_a_tool_server_that_does_not_start_is_no_wrong_answer(tmp_path: Path, se
     path = Path(home.agents.path, "good0.yaml")
     path.write_text(path.read_text().replace("[calculator]", "[calculator], mcp: [" + str(BROKEN_SERVER) + "]"))
     status, said = commanded(Path(home.root.path), "sums")
-    assert status == 1 and "failed             3 of 3 attempts, not counted: MCP server 'broken'" in said
+    assert (
+        status == 1 and "errors             3 of 3 attempts ended in an error, not counted: MCP server 'broken'" in said
+    )
     assert "no configuration" in said and "passed             0 of 0 attempts" in said
     assert "right answers" not in said and "model calls  " not in said  # without any, there is nothing to count
     (drop,) = scan(home.drops).drops
@@ -300,7 +313,7 @@ def test_judges_that_cannot_be_used_are_told_before_any_agent_is_paid(tmp_path: 
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        (["nothing"], "no suite of that name"),
+        (["nothing"], "/suites; known: "),
         (["sum"], "did you mean 'sums'?"),
         (["sums", "--agent", "god0"], "did you mean 'good0'?"),
         (["sums", "--agent", "none"], "no agent of that name in "),

@@ -50,6 +50,18 @@ def test_a_panel_of_two_providers_passes_every_check(tmp_path: Path, server: Mod
     assert len(server.requests()) == 1
 
 
+def test_a_judge_is_asked_by_the_rubrics_of_the_home(tmp_path: Path, server: ModelServer) -> None:
+    file = tmp_path / "home" / "rubrics" / "trajectory" / "trajectory.yaml"
+    file.parent.mkdir(parents=True)
+    criterion = "{key: refund_is_right, question: Is it right, anchors: {0: No., 1: Yes.}}"
+    about = "name: trajectory, level: trajectory, version: 1, description: A refund., scale: {min: 0, max: 1}"
+    file.write_text(f"{{{about}, criteria: [{criterion}]}}")
+    status, found = checks_of(tmp_path / "home", [judge(server, levels=["trajectory"])])
+    (request,) = server.requests()
+    assert "refund_is_right" in str(request) and "tool_use_quality" not in str(request), found
+    assert status == 0, found
+
+
 @pytest.mark.parametrize(
     ("judges", "provider"),
     [

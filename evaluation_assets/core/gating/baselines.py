@@ -23,7 +23,6 @@ from evaluation_assets.core.gating.task_metrics import (
 )
 from evaluation_assets.core.intake.facts import MetricsFacts
 from evaluation_assets.core.judging.panel import EMBEDDED, WITHOUT_MODEL
-from evaluation_assets.core.lake.stored import publish_bytes
 from evaluation_assets.core.text.faults import faults_of
 from evaluation_assets.core.text.user_error import UserError
 from evaluation_assets.core.traces.trajectories.identity import digest, file_name
@@ -347,8 +346,3 @@ def _limit(name: str, value: float, settings: GateSettings) -> float:
     if lower_is_better(name):
         return min(1.0, value + settings.tolerance)
     return max(0.0, value - settings.tolerance)
-
-
-def write_baseline(file: UPath, baseline: Baseline) -> None:
-    """Write a baseline atomically."""
-    publish_bytes(file, (baseline.model_dump_json(indent=2) + "\n").encode())

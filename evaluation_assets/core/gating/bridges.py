@@ -16,7 +16,6 @@ from evaluation_assets.core.gating.outcome import Bridge, Difference, Offset
 from evaluation_assets.core.gating.paired_tests import tasks_needed
 from evaluation_assets.core.gating.settings import GateSettings
 from evaluation_assets.core.gating.task_metrics import DropMetrics, TaskValue, needs_judges
-from evaluation_assets.core.lake.stored import publish_bytes
 from evaluation_assets.core.scoring.intervals import clustered, half_width
 from evaluation_assets.core.text.faults import faults_of
 
@@ -59,11 +58,6 @@ def read_bridges(file: UPath, suite: str) -> Bridges:
             f"{file} is not a valid file of bridges: {faults_of(problem)[0]}. Delete it and make the bridges again: "
             "evaluation-assets panel bridge OLD NEW (replies come from the ledger)"
         ) from problem
-
-
-def write_bridges(file: UPath, bridges: Bridges) -> None:
-    """Write a file of bridges atomically."""
-    publish_bytes(file, (bridges.model_dump_json(indent=2) + "\n").encode())
 
 
 def differences(before: Mapping[str, str], now: Mapping[str, str]) -> dict[str, Difference]:

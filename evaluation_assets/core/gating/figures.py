@@ -44,7 +44,7 @@ def signed(value: float | None) -> str:
 
 
 def p_value(value: float | None) -> str:
-    """A p-value with three decimals, or `<0.001`; a dash for `None`."""
+    """A p-value with three decimals, or `< 0.001`; a dash for `None`."""
     if value is None:
         return _NONE
-    return "<0.001" if value < 0.001 else f"{value:.3f}"
+    return "< 0.001" if value < 0.001 else f"{value:.3f}"

@@ -7,7 +7,7 @@ settings; the reason names the part). Where only judges differ, and outcomes alo
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from statistics import fmean
 
 from evaluation_assets.core.gating import wording
@@ -90,7 +90,7 @@ def _decided(
     held = {name: values for name, values in own.items() if not moved or not needs_judges(name)}
     limits = _beyond_limits(held, settings.floors)
     if baseline is None:
-        return _outcome(None, current, settings, limits, _Tasks(), {}, [], [], [])
+        return _Compared(None, current, settings, limits).outcome()
     tasks = _Tasks.of(baseline.tasks, current.tasks)
     differs = _differences(baseline, current)
     if not tasks.common:
@@ -98,7 +98,7 @@ def _decided(
         differs[wording.TASKS] = Difference(baseline=before, current=now)
     unknown = [words for words, asked in _unknown_changes(baseline, current) if asked]
     if moved or unknown or not all(map(wording.is_of_judges, differs)):
-        outcome = _outcome(baseline, current, settings, limits, tasks, differs, [], [], [], [*moved, *unknown])
+        outcome = _Compared(baseline, current, settings, limits, tasks, differs, [*moved, *unknown]).outcome()
         return outcome.model_copy(update={"judges_changed": moved})
     if not current.detectors or baseline.detectors != current.detectors:
         own = {name: values for name, values in own.items() if not name.startswith(FINDING)}
@@ -116,7 +116,8 @@ def _decided(
         [each.model_copy(update={"beyond_noise": each.beyond_noise and each.metric not in offsets}) for each in changed]
         for changed in (fallen, improved)
     )
-    outcome = _outcome(baseline, current, settings, limits, tasks, differs, comparisons, fallen, improved)
+    whole = _Compared(baseline, current, settings, limits, tasks, differs, [], comparisons, fallen, improved)
+    outcome = whole.outcome()
     more = more_findings(baseline, current, settings, tasks.common, _findings_named(settings))
     verdict = _gravest([outcome.verdict, *("warn" for _ in more)])
     return outcome.model_copy(update={"verdict": verdict, "warnings": list(map(wording.more_of, more))})
@@ -227,69 +228,97 @@ def _with_limit(compared: MetricComparison, violation: tuple[str, GateVerdict] |
     )
 
 
-def _outcome(
-    baseline: Baseline | None,
-    current: DropMetrics,
-    settings: GateSettings,
-    limits: Mapping[str, tuple[str, GateVerdict]],
-    tasks: _Tasks,
-    differs: dict[str, Difference],
-    comparisons: list[MetricComparison],
-    fallen: list[ChangedTask],
-    improved: list[ChangedTask],
-    of_judges: Sequence[str] = (),
-) -> GateOutcome:
-    """Build the outcome. `of_judges`: reasons why changed or unverified judges prevent a comparison."""
-    gating = [each for each in comparisons if each.gates]
-    apart = [*of_judges, *(wording.differs(*each) for each in wording.without_follow_ups(differs).items())]
-    still_gates = baseline is not None and bool(gating) and not _gate_by_judges(baseline, settings)
-    findings: list[tuple[str, GateVerdict]] = [] if still_gates else [(words, "incomparable") for words in apart]
-    findings.extend(limits.values())
-    if baseline is not None and tasks.only_baseline and not differs.keys() & {"suite", "suite name"}:
-        findings.append(_missing(tasks.only_baseline, len(baseline.tasks), settings.max_missing))
-    if baseline is not None and not differs.keys() & {"suite", "suite name"}:
-        findings.extend(_missing_trials(tasks.common, baseline, current, settings.max_missing))
-    findings.extend((each.reason, each.verdict) for each in gating if each.verdict != "pass")
-    if baseline is not None and not differs and not of_judges and not gating:
-        findings.append((wording.NOTHING_GATES, "inconclusive"))
-    if serious := {each.task_id for each in fallen if each.beyond_noise}:
-        findings.append((wording.fallen(len(serious), settings.fallen_drop), "warn"))
-    notes: list[str] = [each.note for each in gating if each.note is not None]
-    notes += [f"scores of judges are not compared: {words}" for words in apart if still_gates]
-    if tasks.only_current and not differs:
-        notes.append(wording.new_tasks(len(tasks.only_current)))
-    if tasks.reworded:
-        notes.append(wording.reworded(len(tasks.reworded)))
-    notes += wording.kept_out(current.kept_out)
-    if baseline is not None:
-        agents = sorted({run.agent for run in baseline.runs if run.agent is not None})
-        if agents and current.agent is not None and current.agent not in agents:
-            notes.append(wording.other_agent(current.agent, agents))
-        notes += [words for words, asked in _unknown_changes(baseline, current) if not asked]
-    parts = scored_with(current)
-    reasons = [words for words, _ in sorted(findings, key=lambda finding: _GRAVITY.index(finding[1]))]
-    return GateOutcome(
-        drop=current.drop,
-        runs=runs_of_tasks(current.n_runs, len(current.tasks)),
-        baseline=None if baseline is None else baseline.name,
-        suite=current.suite,
-        verdict=_gravest(verdict for _, verdict in findings),
-        rule=settings.rule,
-        confidence=1 - 2 * settings.alpha,
-        reasons=(reasons or [each.reason for each in gating] or ["all floors are met"]) + notes,
-        metrics=comparisons,
-        fallen_tasks=fallen,
-        improved_tasks=improved,
-        only_in_baseline=list(tasks.only_baseline),
-        only_in_current=list(tasks.only_current),
-        reworded_tasks=list(tasks.reworded),
-        judges_kept_out=dict(current.kept_out),
-        comparability=Comparability(
-            baseline_key=None if baseline is None else baseline.comparability_key,
-            current_key=comparability_key(parts),
-            differs=differs,
-        ),
-    )
+@dataclass(frozen=True, slots=True)
+class _Compared:
+    """A drop beside its baseline. `of_judges`: reasons why changed or unverified judges prevent a comparison."""
+
+    baseline: Baseline | None
+    current: DropMetrics
+    settings: GateSettings
+    limits: Mapping[str, tuple[str, GateVerdict]]
+    tasks: _Tasks = field(default_factory=_Tasks)
+    differs: dict[str, Difference] = field(default_factory=dict)
+    of_judges: Sequence[str] = ()
+    comparisons: Sequence[MetricComparison] = ()
+    fallen: Sequence[ChangedTask] = ()
+    improved: Sequence[ChangedTask] = ()
+
+    @property
+    def _gating(self) -> list[MetricComparison]:
+        return [each for each in self.comparisons if each.gates]
+
+    @property
+    def _apart(self) -> list[str]:
+        """Why the two cannot be compared, or not as a whole."""
+        return [*self.of_judges, *(wording.differs(*each) for each in wording.without_follow_ups(self.differs).items())]
+
+    @property
+    def _still_gates(self) -> bool:
+        """Whether what cannot be compared leaves enough for a verdict."""
+        return self.baseline is not None and bool(self._gating) and not _gate_by_judges(self.baseline, self.settings)
+
+    def _findings(self) -> Iterator[tuple[str, GateVerdict]]:
+        """What decides the verdict."""
+        baseline, tasks, settings, gating = self.baseline, self.tasks, self.settings, self._gating
+        for words in () if self._still_gates else self._apart:
+            yield words, "incomparable"
+        yield from self.limits.values()
+        if baseline is not None and not self.differs.keys() & {"suite", "suite name"}:
+            if tasks.only_baseline:
+                yield _missing(tasks.only_baseline, len(baseline.tasks), settings.max_missing)
+            yield from _missing_trials(tasks.common, baseline, self.current, settings.max_missing)
+        for each in gating:
+            if each.verdict != "pass":
+                yield each.reason, each.verdict
+        if baseline is not None and not self.differs and not self.of_judges and not gating:
+            yield wording.NOTHING_GATES, "inconclusive"
+        if serious := {each.task_id for each in self.fallen if each.beyond_noise}:
+            yield wording.fallen(len(serious), settings.fallen_drop), "warn"
+
+    def _notes(self) -> Iterator[str]:
+        """What is said beside, and decides nothing."""
+        baseline, current, tasks = self.baseline, self.current, self.tasks
+        yield from (each.note for each in self._gating if each.note is not None)
+        if self._still_gates:
+            yield from (f"scores of judges are not compared: {words}" for words in self._apart)
+        if tasks.only_current and not self.differs:
+            yield wording.new_tasks(len(tasks.only_current))
+        if tasks.reworded:
+            yield wording.reworded(len(tasks.reworded))
+        yield from wording.kept_out(current.kept_out)
+        if baseline is not None:
+            agents = sorted({run.agent for run in baseline.runs if run.agent is not None})
+            if agents and current.agent is not None and current.agent not in agents:
+                yield wording.other_agent(current.agent, agents)
+            yield from (words for words, asked in _unknown_changes(baseline, current) if not asked)
+
+    def outcome(self) -> GateOutcome:
+        """The outcome, with the gravest reason first."""
+        baseline, current, settings, tasks = self.baseline, self.current, self.settings, self.tasks
+        findings = sorted(self._findings(), key=lambda finding: _GRAVITY.index(finding[1]))
+        reasons = [words for words, _ in findings] or [each.reason for each in self._gating] or ["all floors are met"]
+        return GateOutcome(
+            drop=current.drop,
+            runs=runs_of_tasks(current.n_runs, len(current.tasks)),
+            baseline=None if baseline is None else baseline.name,
+            suite=current.suite,
+            verdict=_gravest(verdict for _, verdict in findings),
+            rule=settings.rule,
+            confidence=1 - 2 * settings.alpha,
+            reasons=[*reasons, *self._notes()],
+            metrics=list(self.comparisons),
+            fallen_tasks=list(self.fallen),
+            improved_tasks=list(self.improved),
+            only_in_baseline=list(tasks.only_baseline),
+            only_in_current=list(tasks.only_current),
+            reworded_tasks=list(tasks.reworded),
+            judges_kept_out=dict(current.kept_out),
+            comparability=Comparability(
+                baseline_key=None if baseline is None else baseline.comparability_key,
+                current_key=comparability_key(scored_with(current)),
+                differs=self.differs,
+            ),
+        )
 
 
 def _without_judges(

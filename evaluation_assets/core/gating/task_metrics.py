@@ -3,7 +3,7 @@
 Trials are averaged per task first, so that each task counts once. Unknown values stay missing.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf
 from statistics import fmean
@@ -19,6 +19,7 @@ from evaluation_assets.core.scoring.intervals import MIN_CLUSTERS, Estimate, mea
 from evaluation_assets.core.sections.findings.kinds import JUDGED
 from evaluation_assets.core.system.by_key import by_key
 from evaluation_assets.core.traces.trajectories.identity import digest
+from evaluation_assets.core.traces.trajectories.model import Agent
 from evaluation_assets.core.traces.trajectories.trajectory_rows import header_of
 
 SUCCESS, PASS_RATE, COMPLETED, COST, LATENCY = "success", "pass_rate", "completed", "cost_usd", "latency_s"
@@ -141,7 +142,7 @@ def metric_rows(
     sessions: Mapping[str, Mapping[str, float | None]],
     participants: Participants,
     findings: Mapping[str, Collection[str]],
-    runs: Collection[str] | None = None,
+    counts: Callable[[str, Sequence[Agent]], bool] = lambda run, agents: True,
 ) -> Iterator[Row]:
     """Rows of `task_metrics`: every metric that some trajectory has, for every task.
 
@@ -153,16 +154,16 @@ def metric_rows(
         sessions: by trajectory that is a session, the scores of its analysis.
         participants: collects the agents of every trajectory.
         findings: by kind of finding, the trajectories that have it.
-        runs: the trajectories that count (default: all).
+        counts: whether a trajectory with these agents does (default: all).
     """
     tasks: dict[str, _Task] = {}
     metrics: dict[str, None] = {}
     by_trajectory = Aligned(iter(scores))
     for row in trajectories.rows(["trajectory_id", "task_id", "task", "success", "duration_s", "trajectory"]):
         scored = by_trajectory.at(row["trajectory_id"])
-        if runs is not None and row["trajectory_id"] not in runs:
-            continue
         header = header_of(row)
+        if not counts(row["trajectory_id"], header.agents):
+            continue
         asked = row["task"] if header.goal is None else orjson.dumps(header.goal, option=orjson.OPT_SORT_KEYS).decode()
         prompt = digest(asked)[:12]
         task = tasks.setdefault(row["task_id"], _Task(prompt))

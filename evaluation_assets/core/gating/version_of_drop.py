@@ -1,5 +1,6 @@
 """The runs of one agent version of a drop that has several, as a drop: `DROP@VERSION`."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from evaluation_assets.core.gating.participants import Participants, version_of
@@ -17,7 +18,7 @@ from evaluation_assets.core.sections.findings.summary import findings_by_kind
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.counted import first_of
 from evaluation_assets.core.text.user_error import UserError
-from evaluation_assets.core.traces.trajectories.trajectory_rows import header_of
+from evaluation_assets.core.traces.trajectories.model import Agent
 
 _AT = "@"
 
@@ -55,21 +56,23 @@ def metrics_of_version(home: Installation, drop: str, version: str) -> DropMetri
     if version not in known:
         of_drop = first_of([*known, *filter(None, [whole.agent_version])], 10) or "none is known"
         raise UnknownVersion(f"{drop} has no version {version!r}; versions: {of_drop}")
-    trajectories = home.table(drop, "preprocessed_trajectories")
-    runs = {
-        row["trajectory_id"]
-        for row in trajectories.rows(["trajectory_id", "trajectory"])
-        if version_of(header_of(row).agents) == version
-    }
+    runs: set[str] = set()
+
+    def counts(run: str, agents: Sequence[Agent]) -> bool:
+        if is_of_version := version_of(agents) == version:
+            runs.add(run)
+        return is_of_version
+
     rows = metric_rows(
         drop,
-        trajectories,
+        home.table(drop, "preprocessed_trajectories"),
         () if whole.kept_out else home.table(drop, "trajectory_scores").rows(),
         case_metrics(home.table(drop, "tool_use_results")),
         {} if whole.kept_out else session_metrics(home.table(drop, "session_analyses")),
         Participants(),
         findings_by_kind(home.table(drop, "findings")),
-        runs,
+        counts,
     )
+    metrics = metrics_in(rows)
     disputed = [run for run in whole.disputed if run[0] in runs]
-    return replace(whole, drop=f"{drop}{_AT}{version}", agent_version=version, disputed=disputed, **metrics_in(rows))
+    return replace(whole, drop=f"{drop}{_AT}{version}", agent_version=version, disputed=disputed, **metrics)

@@ -27,11 +27,15 @@ class FilesOfDrop:
         return any((self.trajectories, self.tables, self.reports))
 
     def delete(self) -> None:
-        """Delete them, and folders that become empty. Trajectories go first: no sensor evaluates the drop again."""
+        """Delete them, and folders that become empty. Trajectories go first: no sensor evaluates the drop again.
+
+        What the last evaluation told, which is no result by itself, goes with them.
+        """
         for file in (*self.trajectories, *self.tables, *self.reports):
             file.unlink(missing_ok=True)
             if is_local(file):
                 _remove_empty(Path(file.path).parent, Path(self.home.root.path))
+        self.home.last_outcome(self.drop).unlink(missing_ok=True)
 
 
 def files_of(home: Installation, drops: Iterable[str]) -> list[FilesOfDrop]:

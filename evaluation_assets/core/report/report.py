@@ -55,8 +55,7 @@ class ToolSummary(Frozen):
     """All clips of one tool type. `calls` counts them by how the call ended: ok, error, none.
 
     `scores` describes the clips' scores, each the mean of its scored criteria; `overall` is their mean, with its 95%
-    interval over the `n_tasks` tasks, and `lowest` the clip with the lowest. `tools` are the names of the tools, most
-    clips first.
+    interval over the `n_tasks` tasks, and `lowest` the clip with the lowest. `tools` are named, most clips first.
     """
 
     tool_type: str
@@ -303,12 +302,12 @@ class BlockingCheck(Frozen):
 class DropReport(Frozen):
     """The complete data of a report. All scores are 0..1; `None` is missing, never 0. `tool_use` needs a suite.
 
-    `recorded_trials` are rates over repeated runs of a task by recorded outcomes; empty where no task is repeated.
-    `process` is the process score; `overall` is the score of the judges. `drawn` says which runs the sidecar chose,
-    `held_back` what the limit for the day kept the judges from. `first_words` are of the tasks of runs with random IDs.
-    `damaged_tables` are files of other drops of the suite that could not be read; the history excludes these drops.
-    `previous_drop` is that of the suite before it. `participants` are agent, version and model where all runs agree.
-    `agent_use` is `None` in old reports. `not_compared` says why there is no baseline. `broken_tools` never worked.
+    `recorded_trials` are rates over repeated runs of a task by recorded outcomes. `process` is the process score,
+    `overall` the score of the judges. `drawn` says which runs the sidecar chose, `held_back` what the limit for the day
+    kept the judges from. `first_words` are of the tasks of runs with random IDs. `damaged_tables` are files of other
+    drops that cannot be read; the history is without them. `previous_drop` is that of the suite before it.
+    `participants` are agent, version and model where all runs agree. `agent_use` is `None` in old reports.
+    `not_compared` says why there is no baseline. `broken_tools` never worked, `failed_calls` says which failed most.
     """
 
     drop: str
@@ -338,6 +337,7 @@ class DropReport(Frozen):
     criteria: list[CriterionSummary]
     tools: list[ToolSummary]
     broken_tools: list[str] = []
+    failed_calls: str = ""
     judges: list[JudgeSummary]
     panel: PanelSummary | None = None
     sampled: list[SampledMean] = []

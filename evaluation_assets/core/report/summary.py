@@ -116,6 +116,7 @@ def summarise(
         ],
         tools=tools,
         broken_tools=clips.broken_tools,
+        failed_calls=clips.failed_calls,
         judges=[judge_summary(judge, tables, task_of, kept.outcomes) for judge in tables.clip_verdicts],
         worst_clips=worst_clips,
         trajectories=kept.listed,

@@ -18,12 +18,12 @@ from evaluation_assets.core.gating.bridges import (
     offset_of,
     read_bridges,
     tasks_of_overlap,
-    write_bridges,
 )
 from evaluation_assets.core.gating.gate import decide
 from evaluation_assets.core.gating.linked_history import Links, Shift, linked_points
 from evaluation_assets.core.gating.outcome import Bridge, GateOutcome, Offset
 from evaluation_assets.core.gating.settings import GateSettings
+from evaluation_assets.core.lake.stored import publish_document
 from evaluation_assets_tests.core.gating.test_gate import KEY, Metrics, baseline, drop, scores
 from evaluation_assets_tests.third_party import data
 
@@ -140,7 +140,7 @@ def test_bridges_are_a_file_and_a_new_one_replaces_one_over_the_same_change(tmp_
     assert read_bridges(file, "s") == Bridges(suite="s")
     other = bridge({**KEY, "judge b": "m 7"})
     bridges = Bridges(suite="s").with_bridge(bridge()).with_bridge(other).with_bridge(bridge(made_at="2026-02-02"))
-    write_bridges(file, bridges)
+    publish_document(file, bridges)
     assert [each.made_at for each in read_bridges(file, "s").bridges] == ["2026-01-01", "2026-02-02"]
     file.write_text('{"suite": "s", "bridges": [{}]}')
     with pytest.raises(

@@ -6,7 +6,7 @@ from evaluation_assets.core.gating.figures import change, p_value, signed, size
 
 
 @pytest.mark.parametrize(
-    ("value", "shown"), [(None, "–"), (0.0, "<0.001"), (0.00099, "<0.001"), (0.001, "0.001"), (0.0321, "0.032")]
+    ("value", "shown"), [(None, "–"), (0.0, "< 0.001"), (0.00099, "< 0.001"), (0.001, "0.001"), (0.0321, "0.032")]
 )
 def test_a_p_value_is_never_0(value: float | None, shown: str) -> None:
     assert p_value(value) == shown

@@ -23,13 +23,13 @@ from evaluation_assets.core.gating.baselines import (
     judges_in,
     make_baseline,
     read_baseline,
-    write_baseline,
 )
 from evaluation_assets.core.gating.gate import decide
 from evaluation_assets.core.gating.outcome import Difference, GateOutcome
 from evaluation_assets.core.gating.settings import GateSettings
 from evaluation_assets.core.gating.task_metrics import DropMetrics, TaskValue
 from evaluation_assets.core.gating.wording import differs
+from evaluation_assets.core.lake.stored import publish_document
 from evaluation_assets.core.report.gate.gate_formats import as_github, as_json, as_junit, as_text
 from evaluation_assets.core.text.report_addresses import ReportAddress
 from evaluation_assets_tests.third_party import data
@@ -461,7 +461,7 @@ def test_tasks_of_one_family_hang_together() -> None:
 def test_a_baseline_that_was_saved_by_an_editor_of_windows_is_read(tmp_path: Any) -> None:
     made = baseline(drop({"overall": {"a": 0.25, "b": 0.5}}, "s/1"))
     file = baseline_file(UPath(tmp_path), made.suite)
-    write_baseline(file, made)
+    publish_document(file, made)
     file.write_bytes(b"\xef\xbb\xbf" + file.read_bytes().replace(b"\n", b"\r\n"))
     assert read_baseline(file) == made
 
@@ -469,7 +469,7 @@ def test_a_baseline_that_was_saved_by_an_editor_of_windows_is_read(tmp_path: Any
 def test_a_baseline_of_a_newer_version_is_named_as_one(tmp_path: Any) -> None:
     made = baseline(drop({"overall": {"a": 0.25, "b": 0.5}}, "s/1"))
     file = baseline_file(UPath(tmp_path), made.suite)
-    write_baseline(file, made)
+    publish_document(file, made)
     file.write_text(file.read_text().replace('"format": 1', '"format": 2, "later": 3'))
     with pytest.raises(InvalidBaseline, match=r"format: is that of a newer version; upgrade evaluation-assets"):
         read_baseline(file)
@@ -479,7 +479,7 @@ def test_a_baseline_of_a_newer_version_is_named_as_one(tmp_path: Any) -> None:
 def test_a_value_of_a_baseline_that_is_no_number_is_refused(tmp_path: Any, value: str) -> None:
     made = baseline(drop({"overall": {"a": 0.25, "b": 0.5}}, "s/1"))
     file = baseline_file(UPath(tmp_path), made.suite)
-    write_baseline(file, made)
+    publish_document(file, made)
     file.write_text(file.read_text().replace("0.25", value))
     with pytest.raises(InvalidBaseline, match=r"is not a valid baseline: metrics\.overall\.values\.a: must be a"):
         read_baseline(file)
@@ -497,7 +497,7 @@ def test_a_value_of_a_baseline_that_is_no_number_is_refused(tmp_path: Any, value
 def test_a_value_that_a_metric_cannot_have_is_refused(tmp_path: Any, metric: str, value: str, said: str | None) -> None:
     made = baseline(drop({metric: {"a": 0.25, "b": 0.5}}, "s/1"))
     file = baseline_file(UPath(tmp_path), made.suite)
-    write_baseline(file, made)
+    publish_document(file, made)
     file.write_text(file.read_text().replace('"a": 0.25', f'"a": {value}'))
     if said is None:
         assert read_baseline(file) is not None
@@ -511,7 +511,7 @@ def test_a_baseline_of_several_drops_is_their_mean_and_survives_its_file(tmp_pat
     assert made.metrics["overall"].values == pytest.approx({"a": 0.3, "b": 0.4})
     assert made.name == "s/1, s/2"
     file = baseline_file(UPath(tmp_path), made.suite)
-    write_baseline(file, made)
+    publish_document(file, made)
     assert read_baseline(file) == made
     file.write_text("{}")
     with pytest.raises(InvalidBaseline, match="is not a valid baseline: suite"):
@@ -671,7 +671,8 @@ def test_the_table_fits_a_terminal_and_has_metrics_that_do_not_gate_below_the_ot
         for start in ("  metric", "  success", "  not gating:")
     )
     assert (first, below) == (header + 1, header + 2)
-    assert {line.split()[0] for line in lines[below + 1 : below + 5]} == {*names, "latency_s"} - {"success"}
+    assert {line.split()[0] for line in lines[below + 1 : below + 4]} == {*names} - {"success"}
+    assert lines[below + 4] == "  1 metric that does not gate did not get worse"
     assert max(map(len, lines[header:])) <= 80
 
 

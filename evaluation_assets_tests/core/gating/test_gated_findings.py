@@ -20,7 +20,7 @@ from evaluation_assets.core.report.gate.gate_formats import as_json, as_junit, a
 from evaluation_assets_tests.core.gating.test_gate import KEY, baseline, drop
 
 TASKS = 40
-WARNING = "finding.loop +0.500 on 40 tasks (p <0.001); it gates if gate.yaml names it in metrics"
+WARNING = "finding.loop +0.500 on 40 tasks (p < 0.001); it gates if gate.yaml names it in metrics"
 GATED = GateSettings(metrics=("success", "finding.loop"))
 
 

@@ -149,6 +149,11 @@ def test_several_evaluated_drops_are_the_trials_of_their_tasks(tmp_path: Path) -
     assert found["needed"] == [{"decrease": 0.1, "trials": found["needed"][0]["trials"]}]
     text = command("noise", "n0", "n1", home=home).stdout
     assert "2 of 10 tasks passed and failed: 0.200" in text and "trials of each task in each run" in text
+    for night, version in enumerate(("1.0", "1.1")):
+        (home / "drops" / f"n{night}.drop.yaml").write_text(f"agent_version: '{version}'\n")
+    assert command("evaluate", "--all", "--quiet", home=home).returncode == 0
+    warned = " ".join(command("noise", "n0", "n1", home=home).stderr.split())
+    assert "the runs are of different versions (1.0, 1.1), whose difference counts as noise here" in warned
     unknown = command("noise", "n9", home=home)
     assert unknown.returncode == 2 and "evaluated drops: n0, n1" in unknown.stderr
 

@@ -13,6 +13,7 @@ from evaluation_assets.core.gating.wording import OTHER_TASKS
 from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.report.render import precise
 from evaluation_assets.core.system.by_key import by_key
+from evaluation_assets.core.text.counted import counted
 from evaluation_assets.core.text.plain_text import for_terminal, plain
 from evaluation_assets.core.text.report_addresses import ReportAddress
 
@@ -34,6 +35,7 @@ def as_text(outcome: GateOutcome, report: ReportAddress = NO_URL) -> str:
         interval = f"{100 * outcome.confidence:.3g}% interval"
         head = ("metric", "verdict", "before", "now", "change", interval)
         gating = sum(each.gates for each in compared)
+        shown = [each for each in compared if each.gates or each.verdict != "pass"]
         rows = [
             (
                 each.metric,
@@ -43,12 +45,14 @@ def as_text(outcome: GateOutcome, report: ReportAddress = NO_URL) -> str:
                 change(each.difference, each.metric),
                 f"{change(each.ci_low, each.metric)}…{change(each.ci_high, each.metric)}",
             )
-            for each in sorted(compared, key=lambda each: not each.gates)
+            for each in sorted(shown, key=lambda each: not each.gates)
         ]
         table = aligned([head, *rows])
         lines += ["", *table[: gating + 1]]
         if table[gating + 1 :]:
             lines += ["  not gating:", *table[gating + 1 :]]
+        if rest := len(compared) - len(shown):
+            lines += [f"  {counted(rest, 'metric')} that {'does' if rest == 1 else 'do'} not gate did not get worse"]
         totals = [f"{each.metric} {in_total}" for each in compared if (in_total := other_total(each)) is not None]
         lines += [f"  in total: {', '.join(totals)}"] if totals else []
     lines += _changed("tasks that fell", outcome.fallen_tasks, report)

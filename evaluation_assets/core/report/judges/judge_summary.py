@@ -63,9 +63,6 @@ def judge_summary(
             for column in [*(paid if is_new else ()), *(["share_seen"] if of_drop else ())]:
                 if row[column] is not None:
                     sums.setdefault(column, array("d")).append(row[column])
-    errors: Counter[str] = Counter()
-    for (kind, _), count in answers.errors.items():
-        errors[kind] += count
     tokens = {column: int(sum(sums[column])) if column in sums else None for column in paid[:2]}
     return JudgeSummary(
         judge=judge,
@@ -78,7 +75,7 @@ def judge_summary(
         cost_usd=fsum(sums["cost_usd"]) if "cost_usd" in sums else None,
         unpriced_verdicts=unpriced,
         uncounted_verdicts=uncounted,
-        errors=dict(sorted(errors.items())),
+        errors=dict(sorted(answers.kinds.items())),
         shortfall=answers.shortfall(judge),
         redacted=dict(sorted(redacted.items())),
         success=_success(of_runs, tasks, outcomes_of_runs),

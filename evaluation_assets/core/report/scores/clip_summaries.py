@@ -12,6 +12,7 @@ from evaluation_assets.core.lake.stored import Aligned, Stored, grouped
 from evaluation_assets.core.report.report import ClipSummary, ClipVerdict, ToolSummary
 from evaluation_assets.core.report.scores.lowest import Lowest
 from evaluation_assets.core.report.scores.values import Values
+from evaluation_assets.core.text.counted import counted
 from evaluation_assets.core.text.excerpts import without_middle
 
 WORST_CLIPS = 20
@@ -20,6 +21,9 @@ EXCERPT = 1200
 
 _NAMED = 20
 """Tools of a type that are named."""
+
+_FAILED = 2
+"""Tools whose failed calls are counted on the terminal."""
 
 _ENOUGH = 3
 """Runs in which every call of a tool failed, from which on it is the tool and not the run that is broken."""
@@ -52,13 +56,15 @@ class _Tool:
 class ClipCounts:
     """Numbers of clips: all, those that a judge was to be asked about, and those with a score.
 
-    `broken_tools` are the tools of which all calls failed, in several runs, those in most runs first.
+    `broken_tools` are the tools of which all calls failed, in several runs, those in most runs first. `failed_calls`
+    says which tools have the most failed calls.
     """
 
     total: int
     asked: int
     scored: int
     broken_tools: list[str]
+    failed_calls: str
 
 
 def clip_summaries(
@@ -72,6 +78,7 @@ def clip_summaries(
     is_asked = tables.selections.asker(list(tables.clip_verdicts), ("clip",))
     position = asked = 0
     failing, others = Counter[str](), set[str]()
+    calls, failed = Counter[str](), Counter[str]()
     for trajectory_id, clips in grouped(
         tables.clips.rows(["trajectory_id", "clip_index", "tool_type", "tool_name", "is_final", "call_status"])
     ):
@@ -87,6 +94,8 @@ def clip_summaries(
             if not clip["is_final"]:
                 tool.calls[clip["call_status"]] += 1
                 tool.names[clip["tool_name"]] += 1
+                calls[clip["tool_name"]] += 1
+                failed[clip["tool_name"]] += clip["call_status"] == "error"
             own = by_clip.get(clip["clip_index"], [])
             place = (task_of.get(trajectory_id, trajectory_id), trajectory_id, clip["clip_index"])
             for score in own:
@@ -100,8 +109,16 @@ def clip_summaries(
     summaries = sorted((_summary(name, tool) for name, tool in tools.items()), key=_most_failed)
     criteria = [(("clip", criterion), values) for criterion, values in sorted(merged.items())]
     broken = [name for name, runs in failing.most_common() if runs >= _ENOUGH and name not in others]
-    counts = ClipCounts(position, asked, sum(tool.scored for tool in tools.values()), broken)
+    scored = sum(tool.scored for tool in tools.values())
+    counts = ClipCounts(position, asked, scored, broken, _failed_calls(calls, failed))
     return summaries, criteria, _with_verdicts(worst.items(), tables), counts
+
+
+def _failed_calls(calls: Mapping[str, int], failed: Mapping[str, int]) -> str:
+    """The tools with the most failed calls: `pay 8 of 10, find 1 of 40, 1 other tool`; empty where none failed."""
+    ranked = sorted(((count, tool) for tool, count in failed.items() if count), key=lambda each: (-each[0], each[1]))
+    named = [f"{tool} {count:,} of {calls[tool]:,}" for count, tool in ranked[:_FAILED]]
+    return ", ".join([*named, counted(len(ranked) - _FAILED, "other tool")] if ranked[_FAILED:] else named)
 
 
 def _most_failed(tool: ToolSummary) -> tuple[int, int, str]:
