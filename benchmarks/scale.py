@@ -138,7 +138,7 @@ def _installation(folder: Path) -> tuple[Installation, Path]:
 
 
 def _definitions(home: Installation) -> dg.Definitions:
-    return build_definitions(home, Panel(), RunProgress(quiet=True, verbose=False).loggers())
+    return build_definitions(home, Panel(), RunProgress(quiet=True).loggers())
 
 
 def _tick(definitions: dg.Definitions, instance: dg.DagsterInstance, root: Path) -> Any:

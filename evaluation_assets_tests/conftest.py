@@ -91,9 +91,9 @@ def pytest_collection() -> Iterator[None]:
         gc.enable()
 
 
-def pytest_xdist_auto_num_workers() -> int:
-    """One more than there are cores: many tests wait, for services that start, end, or notice that others did."""
-    return (os.cpu_count() or 1) + 1
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """More than there are cores: tests wait for services that start, end, or notice that others did; slow ones most."""
+    return (os.cpu_count() or 1) + (2 if config.option.markexpr.startswith("slow") else 1)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -218,7 +218,7 @@ def _run(
         from evaluation_assets.runs.progress import RunProgress  # noqa: PLC0415
 
         options = RunOptions(settings=settings, budget_usd=budget, budget_calls=budget_calls)
-        shown = RunProgress(quiet=not progress, verbose=False)
+        shown = RunProgress(quiet=not progress)
         with as_unusable():
             (outcome,) = run_here(lambda stop: list(evaluate_drops(home, panel, [drop], options, shown, stop)))
     message = f"{drop.key}: {outcome.message}"

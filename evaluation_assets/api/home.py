@@ -29,6 +29,9 @@ class Home:
 
     installation: Installation
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({str(self.installation.root)!r})"
+
     @property
     def drops(self) -> list[str]:
         """Keys of all evaluated drops, sorted."""

@@ -23,6 +23,7 @@ from evaluation_assets.defs.names import AGENT_RUNS, STOPPED
 from evaluation_assets.defs.partitions import SUITES, add_partitions
 from evaluation_assets.defs.results import explained
 from evaluation_assets.resources.asset_keys import owned_key, prefixed, table_path, unprefixed
+from evaluation_assets.resources.dagster_private import PlainFailure
 from evaluation_assets.resources.installation import HomeResource
 
 UNUSABLE = {STOPPED: "unusable"}
@@ -34,9 +35,9 @@ class AgentRunConfig(dg.Config):
     `fresh` calls the models again; otherwise earlier replies come from the ledger.
     """
 
-    trials: int = 1
-    budget_usd: float | None = Field(default=None, allow_inf_nan=False)
-    budget_calls: int | None = None
+    trials: int = Field(default=1, ge=1)
+    budget_usd: float | None = Field(default=None, ge=0, allow_inf_nan=False)
+    budget_calls: int | None = Field(default=None, ge=0)
     fresh: bool = False
 
 
@@ -118,7 +119,7 @@ def _agent_runs(agents: Sequence[AgentSettings], judges: Sequence[EndpointSettin
                 yield dg.MaterializeResult(asset_key=prefixed(run_key(agent), home.key_prefix), metadata=metadata)
         if stops:
             stop = all_stops(stops)
-            raise dg.Failure(stop.message, {STOPPED: stop.kind}, allow_retries=False)
+            raise PlainFailure(stop.message, {STOPPED: stop.kind})
 
     return run_all_agents
 

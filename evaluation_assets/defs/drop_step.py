@@ -85,16 +85,7 @@ def drop_step(
             if len(drops) > 1:
                 keep_drops_done(context.instance, context.run.run_id, done.at(name))
                 context.log.info(f"{name} ({number} of {len(drops)})")
-            drop = DropRun(
-                key=name,
-                home=home.home,
-                config=config,
-                key_prefix=home.key_prefix,
-                run_id=context.run.run_id,
-                log=context.log,
-                assets=unprefixed(context.selected_asset_keys, home.key_prefix),
-                checks=unprefixed_checks(context.selected_asset_check_keys, home.key_prefix),
-            )
+            drop = _drop_run(name, context, config, home)
             records = DropRecords(context, name, config.ask_also, home.key_prefix)
             problem, behind = None, list[dg.AssetKey]()
             try:
@@ -133,6 +124,19 @@ _EVALUATED = check_of_drops(
     description="The drop was evaluated, and its report is up to date. Fails if it cannot be evaluated, if each of the "
     "runs that tried was killed, or if tables that the report is made from are stale.",
 )
+
+
+def _drop_run(name: str, context: dg.AssetExecutionContext, config: DropConfig, home: HomeResource) -> DropRun:
+    return DropRun(
+        key=name,
+        home=home.home,
+        config=config,
+        key_prefix=home.key_prefix,
+        run_id=context.run.run_id,
+        log=context.log,
+        assets=unprefixed(context.selected_asset_keys, home.key_prefix),
+        checks=unprefixed_checks(context.selected_asset_check_keys, home.key_prefix),
+    )
 
 
 def _chosen(context: dg.AssetExecutionContext) -> Sequence[str]:

@@ -41,33 +41,29 @@ def lost_runs_sensor(jobs: Collection[str] | None = None) -> dg.SensorDefinition
         description="Fails runs whose process was killed, so that Dagster retries them and frees their slots.",
     )
     def lost_runs(context: dg.SensorEvaluationContext) -> dg.SkipReason:
-        return _look(context, jobs)
+        """Fail lost runs. What a failed run had paid for is in the ledger; Dagster's run retries start it again.
+
+        Runs of other code locations, and runs without a heartbeat that nobody launched from here, are left alone.
+        """
+        failed = fail_gone_runs(context.instance, jobs)
+        location = None if context.code_location_origin is None else context.code_location_origin.location_name
+        runs: dict[str, dg.DagsterRun] = {}
+        beats: dict[str, int | None] = {}
+        for run in _started(context.instance, jobs):
+            heart = heartbeat_of(context.instance, run.run_id)
+            if heart is not None or (location is not None and location_of(run) == location):
+                runs[run.run_id] = run
+                beats[run.run_id] = None if heart is None else heart.beat
+        silences = look_at(beats, from_cursor(context.cursor))
+        why = f"no heartbeat for {MAX_SILENT_LOOKS * INTERVAL_SECONDS} s"
+        lost = [run for run in runs if is_lost(silences[run])]
+        failed += [run for run in lost if _fail(context.instance, runs[run], why)]
+        at_work = {run: silence for run, silence in silences.items() if run not in lost}
+        context.update_cursor(to_cursor(at_work))
+        in_progress = f"{counted(len(at_work), 'run')} in progress, none lost"
+        return dg.SkipReason(f"failed {', '.join(failed)}" if failed else in_progress)
 
     return lost_runs
-
-
-def _look(context: dg.SensorEvaluationContext, jobs: Collection[str] | None) -> dg.SkipReason:
-    """Fail lost runs. What a failed run had paid for is in the ledger; Dagster's run retries start it again.
-
-    Runs of other code locations, and runs without a heartbeat that nobody launched from here, are left alone.
-    """
-    failed = fail_gone_runs(context.instance, jobs)
-    location = None if context.code_location_origin is None else context.code_location_origin.location_name
-    runs: dict[str, dg.DagsterRun] = {}
-    beats: dict[str, int | None] = {}
-    for run in _started(context.instance, jobs):
-        heart = heartbeat_of(context.instance, run.run_id)
-        if heart is not None or (location is not None and location_of(run) == location):
-            runs[run.run_id] = run
-            beats[run.run_id] = None if heart is None else heart.beat
-    silences = look_at(beats, from_cursor(context.cursor))
-    why = f"no heartbeat for {MAX_SILENT_LOOKS * INTERVAL_SECONDS} s"
-    lost = [run for run in runs if is_lost(silences[run])]
-    failed += [run for run in lost if _fail(context.instance, runs[run], why)]
-    at_work = {run: silence for run, silence in silences.items() if run not in lost}
-    context.update_cursor(to_cursor(at_work))
-    in_progress = f"{counted(len(at_work), 'run')} in progress, none lost"
-    return dg.SkipReason(f"failed {', '.join(failed)}" if failed else in_progress)
 
 
 def _started(instance: dg.DagsterInstance, jobs: Collection[str] | None) -> list[dg.DagsterRun]:

@@ -11,7 +11,7 @@ from evaluation_assets.defs.drop_run import DropRun
 from evaluation_assets.defs.stage import Stage, stage
 from evaluation_assets.defs.table_assets import table_spec
 
-TOOL_USE_VERSION = "11"
+TOOL_USE_VERSION = "12"
 """Increment when the same run and case would give different metrics."""
 
 

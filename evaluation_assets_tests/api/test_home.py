@@ -19,6 +19,7 @@ def test_a_home_has_its_drops_tables_and_results(evaluated: Evaluated) -> None:
     both = home.table("clip_scores", columns=["drop", "mean"])
     assert list(both.columns) == ["drop", "mean"] and set(home.drops) == set(both["drop"])
     assert home["good"].clips.equals(evaluated.good.clips)
+    assert repr(home) == f"Home({str(home.installation.root)!r})"
     assert len(home.table("clip_verdicts", "good")) == len(own.groupby(["trajectory_id", "clip_index"]))
     assert home.table("leaderboard").empty, "an overview has not been made"
 

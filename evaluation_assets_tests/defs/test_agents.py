@@ -5,6 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import dagster as dg
+import pytest
+from pydantic import ValidationError
 
 from evaluation_assets.core.intake.drops import scan
 from evaluation_assets.core.judging.panel import Panel
@@ -12,6 +14,7 @@ from evaluation_assets.core.suites.agents.settings import agent_files, load_agen
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.definitions import build_definitions
 from evaluation_assets.defs import groups
+from evaluation_assets.defs.agents import AgentRunConfig
 from evaluation_assets.resources.installation import HomeResource
 from evaluation_assets_tests.conftest import Workspace
 from evaluation_assets_tests.installed_agents import answering, installed
@@ -94,3 +97,9 @@ def test_a_night_without_a_suite_says_so(tmp_path: Path, server: ModelServer, ke
     Path(home.suites.path, "sums.json").unlink()
     tick = nightly(build_definitions(home, Panel(), agents=load_agents(agent_files(home.agents))), kept)
     assert tick.skip_message == "no usable suite" and not tick.run_requests
+
+
+@pytest.mark.parametrize("given", [{"trials": 0}, {"trials": -1}, {"budget_usd": -1}, {"budget_calls": -1}])
+def test_a_launchpad_takes_no_trials_and_budgets_that_cannot_be(given: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError, match=next(iter(given))):
+        AgentRunConfig(**given)

@@ -504,7 +504,7 @@ def test_a_run_that_asks_an_unknown_judge_says_who_there_is(installation: Worksp
     result = installation.run("d", ops={"evaluate_drop": {"config": {"ask_also": ["nobody"]}}})
     failure = next(event for event in result.all_events if event.is_step_failure).step_failure_data
     assert failure.user_failure_data is not None
-    assert "unknown judge nobody; judges of the panel: rules" in (failure.user_failure_data.description or "")
+    assert "no judge 'nobody' in the panel; choose one of: rules" in (failure.user_failure_data.description or "")
 
 
 def test_cron_is_configured(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import pytest
 from dagster._core.definitions.run_request import InstigatorType
 from dagster._core.remote_origin import RegisteredCodeLocationOrigin, RemoteRepositoryOrigin
 from dagster._core.scheduler.instigation import TickStatus
+from pydantic import ValidationError
 
 from evaluation_assets.core.intake.copying.folders import prepare
 from evaluation_assets.core.intake.drops import scan
@@ -16,10 +17,11 @@ from evaluation_assets.core.judging.panel import Panel
 from evaluation_assets.core.pipeline.settings import InvalidSettings, load_settings
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.definitions import build_definitions, current_key
+from evaluation_assets.defs.deleted_drops import forget
 from evaluation_assets.defs.freshness import REPORT, stale
 from evaluation_assets.defs.names import EVALUATE, JOBS, PRUNE_HISTORY
 from evaluation_assets.defs.partitions import DROPS
-from evaluation_assets.defs.retention import forget_runs
+from evaluation_assets.defs.retention import PruneConfig, forget_runs
 from evaluation_assets.runs.jobs import instance_of
 from evaluation_assets_tests.conftest import Workspace, record
 
@@ -96,6 +98,25 @@ def test_a_run_of_many_drops_goes_when_none_of_them_needs_it(kept: Workspace) ->
     assert state(kept) == before
 
 
+@pytest.mark.slow
+def test_of_a_deleted_drop_its_own_runs_go_and_what_others_show_stays(kept: Workspace) -> None:
+    for key in "ab":
+        kept.drop(key, record(key))
+        kept.instance.add_dynamic_partitions("drops", [key])
+    config = {"ops": {"evaluate_drop": {"config": {"drops": ["a", "b"]}}}}
+    many = kept.definitions.resolve_job_def(EVALUATE).execute_in_process(instance=kept.instance, run_config=config)
+    of_b = state(kept)
+    kept.run("a")
+    assert forget(kept.instance, "a") == 1
+    assert runs_of(kept) == {many.run_id}
+    now = state(kept)
+    assert {name: now[name] for name in of_b if name.endswith(" b")} == {
+        name: of_b[name] for name in of_b if name.endswith(" b")
+    }
+    newest = kept.instance.get_latest_materialization_event(dg.AssetKey("clips"))
+    assert newest is not None and newest.run_id == many.run_id
+
+
 def test_runs_of_other_code_locations_are_left_to_them(kept: Workspace) -> None:
     """Another location may have a job of the same name. Runs without any were started by commands."""
     runs: dict[str | None, str] = {}
@@ -123,6 +144,12 @@ def test_the_job_forgets_after_the_days_of_the_settings(kept: Workspace) -> None
     config = {"ops": {"delete_old_runs": {"config": {"run_days": 0}}}}
     last = job.execute_in_process(instance=kept.instance, run_config=config).run_id
     assert runs_of(kept) == {last}
+
+
+@pytest.mark.parametrize("days", [-1, 1_000_000])
+def test_a_run_that_forgets_others_refuses_days_of_which_no_date_is_known(days: int) -> None:
+    with pytest.raises(ValidationError, match="run_days"):
+        PruneConfig(run_days=days)
 
 
 def test_days_of_which_no_date_is_known_are_refused(kept: Workspace) -> None:

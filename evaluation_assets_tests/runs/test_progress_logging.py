@@ -9,7 +9,7 @@ from evaluation_assets.runs.progress import LOG, Figures, RunProgress
 
 
 def test_log_lines_reach_the_caller_again_after_a_run() -> None:
-    with RunProgress(quiet=True, verbose=False).over(1):
+    with RunProgress(quiet=True).over(1):
         assert not LOG.propagate
     assert LOG.propagate
 

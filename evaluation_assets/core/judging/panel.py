@@ -17,14 +17,14 @@ from evaluation_assets.core.judging.rubrics.model import METRIC_NAMES, Level
 from evaluation_assets.core.judging.score_map import ScoreMap
 from evaluation_assets.core.judging.selection import Preset, Selection
 from evaluation_assets.core.models.endpoints import EndpointSettings
-from evaluation_assets.core.models.providers.capabilities import PROVIDERS, capabilities_of
+from evaluation_assets.core.models.providers.capabilities import capabilities_of
 from evaluation_assets.core.models.redaction.settings import OwnRedaction, Redaction
 from evaluation_assets.core.models.strictest_limits import with_strictest_limits
 from evaluation_assets.core.sections.sessions.embedding_settings import EmbeddingSettings
 from evaluation_assets.core.system.configuration import InvalidConfiguration, Section, read_settings, validated
 from evaluation_assets.core.system.own_code import InvalidFunction, OwnFunction, own_function
 from evaluation_assets.core.system.plugins import JUDGES, InvalidPlugin, plugin
-from evaluation_assets.core.text.meant import did_you_mean
+from evaluation_assets.core.text.meant import no_judge
 
 EMBEDDED = "rules"
 """The provider of the judge that needs no model."""
@@ -154,11 +154,8 @@ class JudgeSettings(EndpointSettings):
                     raise ValueError(f"provider {self.provider} {why}; remove {name}")
             if self.preset == "quick":
                 raise ValueError(f"provider {self.provider} makes no calls; choose preset standard or full, or levels")
-        elif self.provider not in PROVIDERS:
-            known = (*WITHOUT_MODEL, *PROVIDERS)
-            meant = did_you_mean(self.provider, known, f"choose one of: {', '.join(known)}")
-            raise ValueError(f"unknown provider {self.provider!r}; {meant}")
         else:
+            self.check_provider(*WITHOUT_MODEL)
             self._check_model()
 
     def _check_model(self) -> None:
@@ -267,14 +264,10 @@ class Panel(Section):
         alone = {"judges": tuple(judges), "cascade": (), "quorum": 1, "embeddings": None}
         return self.model_copy(update=alone)
 
-    def with_limits(self, limits: dict[str, Any]) -> Self:
-        """The panel with another `max_concurrency`, `requests_per_minute` or `tokens_per_minute` for all its judges."""
-        return self.model_copy(update={"judges": tuple(judge.model_copy(update=limits) for judge in self.judges)})
-
     def _check_known(self, names: Iterable[str], place: str) -> None:
         known = [judge.name for judge in self.judges]
         if unknown := sorted({*names} - {*known}):
-            raise InvalidPanel(f"{place}: unknown judge {', '.join(unknown)}; judges of the panel: {', '.join(known)}")
+            raise InvalidPanel(f"{place}: {no_judge(unknown[0], known)}")
 
     @model_validator(mode="after")
     def _quorum_can_be_reached(self) -> Self:

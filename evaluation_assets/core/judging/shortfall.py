@@ -54,11 +54,19 @@ class Answers:
             answers.add(row)
         return answers
 
-    def add(self, verdict: Mapping[str, Any]) -> None:
+    def add(self, row: Mapping[str, Any]) -> None:
         """Count one verdict."""
-        self.outcomes[verdict["outcome"]] += 1
-        if verdict["error_kind"]:
-            self.errors[verdict["error_kind"], verdict["error"] or verdict["error_kind"]] += 1
+        self.outcomes[row["outcome"]] += 1
+        if row["error_kind"]:
+            self.errors[row["error_kind"], row["error"] or row["error_kind"]] += 1
+
+    @property
+    def kinds(self) -> Counter[str]:
+        """The errors by their kinds."""
+        kinds = Counter[str]()
+        for (kind, _), count in self.errors.items():
+            kinds[kind] += count
+        return kinds
 
     @property
     def answered(self) -> int:
@@ -90,9 +98,7 @@ class Answers:
         """
         if not self.errors:
             return "."
-        kinds = Counter[str]()
-        for (kind, _), count in self.errors.items():
-            kinds[kind] += count
+        kinds = self.kinds
         refused = [kind for kind in REFUSED_FOR_ALL if kinds[kind]]
         others = [kind for kind, _ in kinds.most_common() if kind != "budget" or self.answered]
         kind = next(iter([*refused, *others, "budget"]))

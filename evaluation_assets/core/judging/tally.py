@@ -28,18 +28,14 @@ def has_reply(row: Mapping[str, Any]) -> bool:
     return is_answered or row["input_tokens"] is not None or row["cost_usd"] is not None
 
 
-@dataclass(slots=True)
-class Tally:
+@dataclass
+class Tally(Answers):
     """Outcomes and errors of rows of a verdict table, and what its calls took.
 
     Tokens and cost are those of verdicts for which `calls` were made now, not of those from the ledger. `uncounted`
     verdicts have no known number of tokens, `unpriced` ones no known cost.
     """
 
-    outcomes: Counter[str] = field(default_factory=Counter)
-    errors: Counter[str] = field(default_factory=Counter)
-    answers: Answers = field(default_factory=Answers)
-    over_budget: int = 0
     share_seen: float = 0.0
     shown: int = 0
     cost_usd: float | None = None
@@ -54,11 +50,7 @@ class Tally:
 
     def add(self, row: Mapping[str, Any]) -> None:
         """Count one verdict."""
-        self.outcomes[row["outcome"]] += 1
-        self.answers.add(row)
-        if row["error_kind"]:
-            self.errors[row["error_kind"]] += 1
-            self.over_budget += row["error_kind"] == "budget"
+        super().add(row)
         if row["share_seen"] is not None:
             self.share_seen += row["share_seen"]
             self.shown += 1
@@ -76,9 +68,9 @@ class Tally:
         self.output_tokens += row["output_tokens"] or 0
 
     @property
-    def answered(self) -> int:
-        """Subjects that were scored, or abstained from with reasons."""
-        return self.outcomes["scored"] + self.outcomes["abstained"]
+    def over_budget(self) -> int:
+        """Subjects that the budget left out."""
+        return self.kinds["budget"]
 
     @property
     def coverage(self) -> float | None:
@@ -98,7 +90,7 @@ class Tally:
     @property
     def most_common_errors(self) -> str:
         """The three most frequent kinds of error with their counts; empty where there are none."""
-        return ", ".join(f"{count} {kind}" for kind, count in self.errors.most_common(3))
+        return ", ".join(f"{count} {kind}" for kind, count in self.kinds.most_common(3))
 
     def metadata(self) -> dict[str, int | float | str]:
         """The figures as numeric metadata, which the UI plots over drops, without tokens of which none are known."""
@@ -122,5 +114,5 @@ class Tally:
             figures["cost_usd"] = self.cost_usd
         figures |= {f"redacted_{kind}": count for kind, count in sorted(self.redacted.items())}
         if self.errors:
-            figures["errors"] = ", ".join(f"{kind}: {count}" for kind, count in sorted(self.errors.items()))
+            figures["errors"] = ", ".join(f"{kind}: {count}" for kind, count in sorted(self.kinds.items()))
         return figures

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from evaluation_assets.core.intake.clips.segmentation import clips_of
 from evaluation_assets.core.judging.panel import Panel, judges_of
-from evaluation_assets.core.judging.rubrics.model import load_rubrics
+from evaluation_assets.core.judging.rubrics.model import Rubrics
 from evaluation_assets.core.judging.subjects import clip_chain, trajectory_chain
 from evaluation_assets.core.judging.verdicts import Verdict
 from evaluation_assets.core.models import client
@@ -19,7 +19,7 @@ _CLIENT = logging.getLogger(client.__name__)
 _TEXT = "<think>Seven times six is forty-two.</think><answer>42</answer>"
 
 
-async def try_panel(panel: Panel) -> list[tuple[str, Verdict]]:
+async def try_panel(panel: Panel, rubrics: Rubrics) -> list[tuple[str, Verdict]]:
     """Every judge's verdict on a tiny answer. Its ledger is thrown away: the call is a real one each time.
 
     The verdict says why a call failed, so that the client does not.
@@ -36,7 +36,7 @@ async def try_panel(panel: Panel) -> list[tuple[str, Verdict]]:
         final_answer="42",
         reference_answer="42",
     )
-    clips, rubrics = clips_of(trajectory), load_rubrics()
+    clips = clips_of(trajectory)
     chains = (clip_chain(trajectory, clips, rubrics), trajectory_chain(trajectory, clips, rubrics))
     subjects = [subject for chain in chains for subject in chain.subjects]
     verdicts: list[tuple[str, Verdict]] = []

@@ -14,6 +14,7 @@ from typing import IO, Any, Self
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from pydantic import BaseModel
 from upath import UPath
 
 from evaluation_assets.core.lake.row import Row
@@ -355,6 +356,11 @@ def publish_bytes(path: UPath, content: bytes) -> None:
     """Write a file; it appears whole."""
     with published(path) as sink:
         sink.write(content)
+
+
+def publish_document(path: UPath, document: BaseModel) -> None:
+    """Write a file of JSON; it appears whole."""
+    publish_bytes(path, (document.model_dump_json(indent=2) + "\n").encode())
 
 
 def publish_copy(source: UPath, target: UPath) -> None:

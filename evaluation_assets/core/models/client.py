@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -32,6 +32,18 @@ from evaluation_assets.core.traces.prices import Pricing
 _POLL_S = 0.25
 
 _log = log_of(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """A question that is being asked; the fields are the arguments of `Client.ask`."""
+
+    asked: Mapping[str, Any]
+    request: Request
+    usable: Usable
+    left: int
+    tokens: int
+    deadline: Deadline
 
 
 class Client:
@@ -138,6 +150,7 @@ class Client:
             ProviderError: the endpoint gave no reply.
         """
         deadline = deadline or self.deadline()
+        question = _Question(asked, request, usable, left, tokens, deadline)
         clock = asyncio.get_running_loop().time
         attempt, failures, held = 0, 0, False
         while True:
@@ -151,8 +164,7 @@ class Client:
                 queued = clock()
                 async with self._negotiation.turn(request):
                     deadline.postpone(clock() - queued)
-                    send = partial(self._in_turn, asked, request, usable, left, tokens, deadline, attempt + 1)
-                    entry = await self._negotiation.ask(request, send)
+                    entry = await self._negotiation.ask(request, partial(self._in_turn, question, attempt + 1))
             except LedgerError as problem:
                 await self._until_it_can_be_written(problem)
                 continue
@@ -183,17 +195,7 @@ class Client:
         self._joined.leave()
         self._unsaved.close()
 
-    async def _in_turn(
-        self,
-        asked: Mapping[str, Any],
-        request: Request,
-        usable: Usable,
-        left: int,
-        tokens: int,
-        deadline: Deadline,
-        attempt: int,
-        dialect: Dialect,
-    ) -> Answered | None:
+    async def _in_turn(self, question: _Question, attempt: int, dialect: Dialect) -> Answered | None:
         """One attempt when there is a slot and money for it; `None` when another worker is at the question.
 
         While the endpoint is suspicious one request at a time finds out whether it answers again. It waits outside of
@@ -201,21 +203,21 @@ class Client:
         """
         clock = asyncio.get_running_loop().time
         queued = clock()
-        send = partial(self._claimed_and_sent, self.key_of(asked, request, dialect), request, usable, tokens, deadline)
-        most = None if self._budget.limit_usd is None else most_of(request, self._pricing)
+        key = self.key_of(question.asked, question.request, dialect)
+        most = None if self._budget.limit_usd is None else most_of(question.request, self._pricing)
         while True:
             async with (
                 self._one_by_one_while_suspicious() as alone,
-                self._limit.slot(left, tokens, self._end) as started,
+                self._limit.slot(question.left, question.tokens, self._end) as started,
                 self._budget.reserved(most),
             ):
                 self._check_stopped()
                 await self._unsaved.writable()
                 self._check_stopped()
                 if alone or not self.circuit.suspicious:
-                    deadline.postpone(clock() - queued)
-                    return await send(attempt, started, dialect)
-                self._limit.not_used(tokens)
+                    question.deadline.postpone(clock() - queued)
+                    return await self._claimed_and_sent(question, key, attempt, started, dialect)
+                self._limit.not_used(question.tokens)
 
     @asynccontextmanager
     async def _one_by_one_while_suspicious(self) -> AsyncIterator[bool]:
@@ -231,30 +233,22 @@ class Client:
         yield False
 
     async def _claimed_and_sent(
-        self,
-        key: str,
-        request: Request,
-        usable: Usable,
-        tokens: int,
-        deadline: Deadline,
-        attempt: int,
-        started: float,
-        dialect: Dialect,
+        self, question: _Question, key: str, attempt: int, started: float, dialect: Dialect
     ) -> Answered | None:
         """Claim right before sending: a claim must not grow old in line."""
         entries = await self._writes.claimed(self._ledger.claiming(key), self._ledger.releasing(key))
         if entries is None:
-            self._limit.not_used(tokens)
+            self._limit.not_used(question.tokens)
             return None
         self._unsaved.written()
-        known = usable(entries)  # another worker may have answered meanwhile
+        known = question.usable(entries)  # another worker may have answered meanwhile
         if known is not None:
             self._ledger.release(key)
-            self._limit.not_used(tokens)
+            self._limit.not_used(question.tokens)
             return Answered(key, known, from_ledger=True)
         with self._renewed(key):
-            sent = self._send(request, dialect, tokens, deadline, started)
-            return Answered(key, await finished(self._commit(key, request, sent, attempt)), from_ledger=False)
+            sent = self._send(question, dialect, started)
+            return Answered(key, await finished(self._commit(key, question.request, sent, attempt)), from_ledger=False)
 
     @contextmanager
     def _renewed(self, key: str) -> Iterator[None]:
@@ -278,13 +272,11 @@ class Client:
         finally:
             timer.cancel()
 
-    async def _send(
-        self, request: Request, dialect: Dialect, tokens: int, deadline: Deadline, started: float
-    ) -> tuple[Reply, float]:
+    async def _send(self, question: _Question, dialect: Dialect, started: float) -> tuple[Reply, float]:
         """One request and its milliseconds; the limit and the circuit learn from how it ends."""
         assert self._provider is not None
-        clock = asyncio.get_running_loop().time
-        seconds = max(0.0, min(self._timeouts.request_s, deadline.left))
+        clock, request = asyncio.get_running_loop().time, question.request
+        seconds = max(0.0, min(self._timeouts.request_s, question.deadline.left))
         sent = clock()
         try:
             try:
@@ -302,7 +294,7 @@ class Client:
         self._has_answered = True
         used = reply.usage
         if used.input_tokens is not None:
-            self._limit.took(used.input_tokens + (used.output_tokens or 0) - tokens)
+            self._limit.took(used.input_tokens + (used.output_tokens or 0) - question.tokens)
         self._limit.went_well(started)
         self.circuit.answered(clock())
         return reply, (clock() - sent) * 1000

@@ -134,11 +134,16 @@ class EndpointSettings(Section):
         self.check()
         return self
 
+    def check_provider(self, *others: str) -> None:
+        """Raise `ValueError` where the provider has no models and is none of the others."""
+        known = (*others, *PROVIDERS)
+        if self.provider not in known:
+            meant = did_you_mean(self.provider, known, f"choose one of: {', '.join(known)}")
+            raise ValueError(f"unknown provider {self.provider!r}; {meant}")
+
     def check(self) -> None:
         """Raise `ValueError` where the model cannot be reached as it is described."""
-        if self.provider not in PROVIDERS:
-            meant = did_you_mean(self.provider, PROVIDERS, f"choose one of: {', '.join(PROVIDERS)}")
-            raise ValueError(f"unknown provider {self.provider!r}; {meant}")
+        self.check_provider()
         known = PROVIDERS[self.provider]
         if self.model is None and known.default_model is None:
             raise ValueError(f"provider {self.provider} needs a model")

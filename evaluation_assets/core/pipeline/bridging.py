@@ -22,6 +22,7 @@ from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.lake.stored import Stored, Stream, write
 from evaluation_assets.core.scoring import panel_scores
 from evaluation_assets.core.system.installation import Installation
+from evaluation_assets.core.text.meant import no_judge
 from evaluation_assets.core.traces.trajectories.identity import digest
 
 LEVELS = STANDARD_LEVELS
@@ -71,7 +72,7 @@ def change_of(drops: Sequence[DropMetrics], old: str, new: str, panel: Scorers) 
     """
     known = {judge.name: judge for judge in panel.judges}
     if new not in known:
-        raise NoBridge(f"no judge {new!r} in the panel; choose one of: {', '.join(known)}")
+        raise NoBridge(no_judge(new, known))
     scored = [drop for drop in drops if old in judges_in(drop.comparability)]
     if not scored:
         others = sorted({judge for drop in drops for judge in judges_in(drop.comparability)})

@@ -127,8 +127,8 @@ def divide(home: Installation, drop: str, run: str, clips_per_part: int, tables:
         return None
     parts = Parts(home, drop, run, math.ceil(clips.count / clips_per_part))
     parts.remove()
-    trajectories = _ids(home.table(drop, "preprocessed_trajectories"))
-    numbers = dict(_numbered(trajectories, Counter(_ids(clips)), parts.count))
+    trajectories = home.table(drop, "preprocessed_trajectories").values(_ID)
+    numbers = dict(_numbered(trajectories, Counter(clips.values(_ID)), parts.count))
     for path in tables:
         stored = home.table(drop, *path)
         for number, pieces in groupby(_pieces(stored, numbers), key=itemgetter(0)):
@@ -162,10 +162,6 @@ def remove_parts_of(home: Installation, run: str) -> None:
         with suppress(OSError):
             folder.fs.rm(folder.path, recursive=True)
             folder.parent.rmdir()
-
-
-def _ids(stored: Stored) -> Iterator[str]:
-    return (row[_ID] for row in stored.rows([_ID]))
 
 
 def _numbered(trajectories: Iterable[str], clips: Counter[str], count: int) -> Iterator[tuple[str, int]]:

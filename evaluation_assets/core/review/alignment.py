@@ -73,15 +73,18 @@ def decides(task: str) -> bool:
     return int(digest(_SALT, task), 16) % 2 == 1
 
 
-def check_labels(labels: Sequence[float], tasks: Sequence[str]) -> None:
-    """Check that both halves have enough labels.
+def check_labels(labels: Sequence[float], tasks: Sequence[str], review: str = f"{program()} review DROP") -> None:
+    """Check that both halves have enough labels; `review` is the command to make more.
 
     Raises:
         TooFewLabels: one has not.
     """
-    what_to_do = f"Label about {2 * LEAST_LABELS} trajectories of {2 * LEAST_TASKS + 4} tasks: {program()} review DROP"
+    what_to_do = f"Label about {2 * LEAST_LABELS} trajectories of {2 * LEAST_TASKS + 4} tasks: {review}"
     if not labels:
-        raise TooFewLabels(f"no trajectory that this judge can be asked about is labelled. {what_to_do}")
+        raise TooFewLabels(
+            "no trajectory that this judge can be asked about is labelled as a whole, with the criterion `passed`; "
+            f"labels of other criteria do not count here. {what_to_do}"
+        )
     for is_deciding in (False, True):
         own = [at for at, task in enumerate(tasks) if decides(task) is is_deciding]
         classes = {labels[at] >= 0.5 for at in own}

@@ -91,6 +91,8 @@ _TERM_SIGNS = re.compile(r"[^\w\s+#%.,:/-]|[.,:/-](?!\d)|(?<!\w)_|_(?!\w)")
 _UNIT = re.compile(r"(?<=\d)(?=[^\W\d_])")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _SENTENCE_END = re.compile(r"[!?](?=\s|\Z)|(?<!\b[A-Za-z])(?<!\b(?:Mr|Ms|Dr|St))(?<!\bMrs)\.(?=\s|\Z)|[。！？]|\n")
+_FENCE = "```"
+_CODE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _LIST_LINE = re.compile(r"[ \t]*(?:[-*•+]|\d+[.)])\s")
 _OTHERS = r"(?:or|and|nor|und|oder|et|ou|y|och|eller|og|и|или)"
 _AFTER_OTHERS = re.compile(
@@ -106,6 +108,10 @@ _BEFORE_OTHERS = re.compile(
 
 _LONGEST_NUMBER = 200
 _LONGEST_GIVEN = 160
+_FEW = 3
+"""Sentences that are shown as the answer where none can be told from the others."""
+
+_ENDS = ".!。！"
 _LONGEST_MARK = 3
 """Of an item of a list: `12.`"""
 
@@ -175,22 +181,37 @@ def _agreement(reference: str, answer: str) -> Agreement:
     return "states" if wanted and _is_stated(wanted, said) else "unclear"
 
 
-def given_in(answer: str, reference: str) -> str:
-    """What an answer gives in place of the reference, in short.
+def given_in(answer: str, reference: str) -> str | None:
+    """What an answer gives in place of the reference, in short; `None` if nothing in it can be told to be that.
 
     It is what the answer boxes, or announces last. Of other long ones it is the last sentence with a number, where the
-    reference is one, or with an emphasised or quoted name; else how they begin and end.
+    reference is one, or with an emphasised or quoted name, unless code, an item of a list or a heading has that; or
+    how they begin and end, if they are a few sentences.
     """
     text = boxed(answer)[:_LONGEST_SEARCHED].strip()
     announced = [found.end() for found in _ANNOUNCED.finditer(text)]
     if announced:
-        text = _sentences(text[announced[-1] :])[0].strip()
-    elif len(text) > _LONGEST_GIVEN:
-        is_number = _number(normalised(reference).removesuffix("%").strip()) is not None
-        pattern = _STATED if is_number else _EMPHASISED
-        sentences = map(str.strip, reversed(_sentences(text)))
-        text = next((each for each in sentences if len(each) > _LONGEST_MARK and pattern.search(each)), text)
-    return in_short(text, _LONGEST_GIVEN)
+        return in_short(_sentences(text[announced[-1] :])[0].strip(), _LONGEST_GIVEN)
+    if len(text) <= _LONGEST_GIVEN and _FENCE not in text:
+        return in_short(text, _LONGEST_GIVEN)
+    is_number = _number(normalised(reference).removesuffix("%").strip()) is not None
+    pattern = _STATED if is_number else _EMPHASISED
+    lines = [line.strip() for line in _CODE.sub("\n", text).splitlines() if line.strip()]
+    for line in reversed(lines):
+        found = (each.strip() for each in reversed(_sentences(line)) if pattern.search(each))
+        sentence = next((each for each in found if len(each) > _LONGEST_MARK), None)
+        if sentence is not None:
+            return None if _is_part(line) else in_short(sentence, _LONGEST_GIVEN)
+    is_short = _FENCE not in text and len(_sentences(text)) <= _FEW and not any(map(_is_part, lines))
+    return in_short(text, _LONGEST_GIVEN) if is_short else None
+
+
+def _is_part(line: str) -> bool:
+    """Whether a line is a question, an item of a list, or a heading: of markdown, or emphasised without an end."""
+    plain = line.strip(_MARKS)
+    is_emphasised = plain != line and _EMPHASISED.fullmatch(line) is not None and " " in plain
+    is_heading = line.startswith("#") or plain.endswith((":", "：")) or (is_emphasised and plain[-1:] not in _ENDS)
+    return is_heading or line.endswith(("?", "？")) or _LIST_LINE.match(line) is not None
 
 
 def _term(text: str) -> str:

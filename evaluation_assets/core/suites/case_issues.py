@@ -229,8 +229,10 @@ def answer_issues(
 
 
 def wrong_answer(expected: str, answer: str) -> Issue:
-    """An answer that is not the expected one, with what it gives in its place."""
-    return issue_of("wrong_answer", f"expected {shown(expected)}, got {in_full(given_in(answer, expected))}")
+    """An answer that is not the expected one, with what it gives in its place if that can be told."""
+    given = given_in(answer, expected)
+    said = "which the answer does not state" if given is None else f"got {in_full(given)}"
+    return issue_of("wrong_answer", f"expected {shown(expected)}, {said}")
 
 
 def completion_issues(suite: Suite, run: Run, *, completed: bool) -> Iterable[Issue]:

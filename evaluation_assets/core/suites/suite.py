@@ -251,6 +251,13 @@ class Case(SuiteModel):
     user: SimulatedUser | None = Field(default=None, exclude_if=lambda user: user is None)
     # absent from the digest that is the version of suites without them
 
+    @property
+    def allows_no_call(self) -> bool:
+        """Whether a run that calls any tool fails the case."""
+        return self.should_not_call_tools or (
+            not self.expected_calls and self.match in ("exact", "any_order", "subset")
+        )
+
     @model_validator(mode="after")
     def _agrees_with_itself(self) -> Self:
         if self.should_not_call_tools and self.expected_calls:
@@ -286,7 +293,8 @@ class Case(SuiteModel):
             self.max_latency_ms is not None,
             self.max_cost_usd is not None,
         )
-        return None if any(checked) else "it expects nothing: no call, no keyword, no answer, no budget"
+        nothing = "it expects nothing: no call, no keyword, no answer, no budget"
+        return None if any(checked) else f"{nothing}; `should_not_call_tools: true` says that no call is right"
 
 
 class Suite(SuiteModel):

@@ -1,5 +1,6 @@
 """Paths of an installation."""
 
+import hashlib
 import os
 import re
 import shlex
@@ -182,6 +183,10 @@ class Installation:
     def dagster(self) -> Path:
         """DAGSTER_HOME."""
         return self.local_folder / "dagster"
+
+    def last_outcome(self, drop: str) -> Path:
+        """What the last evaluation of a drop told."""
+        return self.dagster / "outcomes" / f"{hashlib.sha256(drop.encode()).hexdigest()}.json"
 
     @contextmanager
     def edits(self, file: UPath) -> Iterator[None]:

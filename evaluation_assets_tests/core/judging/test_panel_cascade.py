@@ -19,7 +19,7 @@ def test_a_stage_of_one_judge_needs_no_list() -> None:
 @pytest.mark.parametrize(
     ("cascade", "quorum", "message"),
     [
-        (["small", "smal"], 1, "unknown judge smal; judges of the panel: small, one, other, aside"),
+        (["small", "smal"], 1, "cascade: no judge 'smal' in the panel; did you mean 'small'?"),
         (["small", ["one", "small"]], 1, "a judge can be in one stage only"),
         (["small"], 1, "name at least two stages"),
         (["small", []], 1, "cascade"),
@@ -34,7 +34,7 @@ def test_stages_that_cannot_work_are_refused(cascade: list[Any], quorum: int, me
 @pytest.mark.parametrize(
     ("written", "message"),
     [
-        ({"everyday": ["cheep"]}, "everyday: unknown judge cheep; judges of the panel: cheap, dear"),
+        ({"everyday": ["cheep"]}, "everyday: no judge 'cheep' in the panel; did you mean 'cheap'?"),
         ({"everyday": ["cheap"], "cascade": ["cheap", "dear"]}, "everyday: the cascade decides"),
     ],
 )

@@ -192,7 +192,7 @@ def test_silence_replaces_answers_that_belong_to_none_of_the_verdicts(canaries: 
 def test_silence_that_nothing_was_before_is_recorded(canaries: Canaries) -> None:
     done = canaries.ask(Scoring(silent=True), paid=["b"], known=["a"])
     assert (len(done.rows), done.table.asked, done.table.scored) == (12, 12, 0)
-    assert done.table.tally.errors == {"budget": 12}
+    assert done.table.tally.kinds == {"budget": 12}
 
 
 def test_verdicts_of_another_judge_of_the_same_name_are_not_kept(canaries: Canaries) -> None:

@@ -24,7 +24,7 @@ from evaluation_assets.core.pipeline.injection import (
 )
 from evaluation_assets.core.report.findings.injection_table import figures, injection_lines
 from evaluation_assets.core.scoring.discrimination import Noticed, discrimination
-from evaluation_assets.core.sections.findings.faults.editing import located
+from evaluation_assets.core.sections.findings.evidence.course import Course
 from evaluation_assets.core.sections.findings.faults.registry import OPERATORS
 from evaluation_assets.core.sections.findings.finding import Finding, Place
 from evaluation_assets.core.traces.trajectories.calls import call_key
@@ -58,7 +58,7 @@ def finding(kind: str, place: Place) -> Finding:
 
 
 def everything(trajectory: Trajectory) -> Iterator[Finding]:
-    for at in located(trajectory):
+    for at in Course(trajectory).steps:
         for operator in OPERATORS.values():
             if operator.kind is not None:
                 yield finding(operator.kind, at.place())
@@ -66,7 +66,7 @@ def everything(trajectory: Trajectory) -> Iterator[Finding]:
 
 def repeats(trajectory: Trajectory) -> Iterator[Finding]:
     before = None
-    for at in located(trajectory):
+    for at in Course(trajectory).steps:
         key = call_key(trajectory, at.step) if at.step.call else None
         if key is not None and key == before:
             yield finding("repeated_call", at.place())
@@ -194,7 +194,7 @@ def test_a_rise_is_no_fall() -> None:
 
 
 def test_places_are_parts_of_the_text() -> None:
-    first = next(located(RUNS[0]))
+    first = Course(RUNS[0]).steps[0]
     assert region(RUNS[0], first.place()) == (first.step.start, first.step.end)
     assert region(RUNS[0], Place(turn=0)) == (0, list(RUNS[0].steps)[-1].end)
     assert region(RUNS[0], Place()) == (0, len(RUNS[0].text))

@@ -83,7 +83,7 @@ def test_noise_is_adopted_in_at_most_5_percent(share: float, tasks: int, trials:
 def test_labels_of_one_kind_are_too_few() -> None:
     tasks = [str(number) for number in range(100)]
     check_labels([float(number % 2) for number in range(100)], tasks)
-    with pytest.raises(TooFewLabels, match=r"no trajectory that .* is labelled\. Label about 40"):
+    with pytest.raises(TooFewLabels, match=r"no trajectory .* the criterion `passed`; labels of .*\. Label about 40"):
         check_labels([], [])
     with pytest.raises(TooFewLabels, match=r"pass, 0 fail\) of .* with both passes and fails"):
         check_labels([1.0] * 100, tasks)

@@ -101,9 +101,16 @@ def test_an_answer_can_be_held_to_its_exact_text_or_given_tolerance() -> None:
             "The city is **Lyon**.",
         ),
         ("Paris", f"a{'b' * 200}c", f"a{'b' * 98}…{'b' * 59}c"),
+        ("Paris", f"{'All steps were checked. ' * 9}The city is:\n\n**Lyon**\n\nLet us end here.", "**Lyon**"),
+        ("Paris", "Next we look it up.\n```python\nprint('city')\n```", None),
+        ("30", f"{'All steps were checked. ' * 9}Run this:\n```\nprint(28)\n```", None),
+        ("Paris", f"{'All steps were checked. ' * 9}\n1. **Open the map**: find the city\nIs this right?", None),
+        ("Paris", f"{'All steps were checked. ' * 9}\n**Next steps**\nLet us go on.", None),
+        ("Paris", f"{'All steps were checked. ' * 9}\n- **Output**:\nWe end here.", None),
+        ("Paris", "All steps were checked. " * 9, None),
     ],
 )
-def test_a_wrong_answer_is_shown_by_what_it_gives(reference: str, given_value: str, shown: str) -> None:
+def test_a_wrong_answer_is_shown_by_what_it_gives(reference: str, given_value: str, shown: str | None) -> None:
     assert given_in(given_value, reference) == shown
 
 

@@ -1,6 +1,5 @@
 """The Anthropic messages protocol: Claude, and gateways that speak it."""
 
-from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -11,12 +10,10 @@ from evaluation_assets.core.models.dialects import Dialect
 from evaluation_assets.core.models.json_text import dumped
 from evaluation_assets.core.models.messages import Message, Reply, Request, ToolUse
 from evaluation_assets.core.models.providers.anthropic_batches import AnthropicBatches
-from evaluation_assets.core.models.providers.base import NO_PARAMETERS, finish_of, name_of, with_schema
-from evaluation_assets.core.models.providers.capabilities import Capabilities
+from evaluation_assets.core.models.providers.base import NO_PARAMETERS, SdkEndpoint, finish_of, name_of, with_schema
 from evaluation_assets.core.models.providers.sdk_errors import answer_in, in_our_words
 from evaluation_assets.core.models.usage import reported
 from evaluation_assets.core.system.frozen import Frozen
-from evaluation_assets.core.text.masking import Mask
 from evaluation_assets.core.traces.token_usage import TokenUsage
 from evaluation_assets.core.traces.trajectories.images import Image
 from evaluation_assets.core.traces.trajectories.model import Tool
@@ -24,24 +21,12 @@ from evaluation_assets.core.traces.trajectories.model import Tool
 _MARK = {"type": "ephemeral"}
 
 
-class AnthropicMessages:
+class AnthropicMessages(SdkEndpoint[anthropic.AsyncAnthropic | AsyncAnthropicVertex]):
     """One model behind a messages endpoint.
 
     Three cache marks: the end of the system prompt, of the clip the last request ended with (what that one wrote), and
     of the new clip (what the next one reads).
     """
-
-    def __init__(
-        self,
-        client: anthropic.AsyncAnthropic | AsyncAnthropicVertex,
-        model: str,
-        abilities: Capabilities,
-        secrets: Sequence[str] = (),
-    ) -> None:
-        self._client = client
-        self._model = model
-        self._abilities = abilities
-        self._mask = Mask(secrets)
 
     def body(self, request: Request, dialect: Dialect | None = None, *, in_batch: bool = False) -> dict[str, Any]:
         """The request as it is sent."""
@@ -89,10 +74,6 @@ class AnthropicMessages:
             other=anthropic.AnthropicError,
             mask=self._mask,
         )
-
-    async def close(self) -> None:
-        """Close the connections."""
-        await self._client.close()
 
 
 def _message(turn: Message, *, marked: bool) -> dict[str, Any]:

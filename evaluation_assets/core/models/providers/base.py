@@ -1,9 +1,9 @@
 """The interface of provider adapters, and what they share."""
 
 import json
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Generic, Protocol, TypeVar
 
 import orjson
 
@@ -11,6 +11,8 @@ from evaluation_assets.core.models.dialects import Dialect
 from evaluation_assets.core.models.errors import ProviderError
 from evaluation_assets.core.models.json_text import loads
 from evaluation_assets.core.models.messages import Finish, Reply, Request
+from evaluation_assets.core.models.providers.capabilities import Capabilities
+from evaluation_assets.core.text.masking import Mask
 from evaluation_assets.core.text.well_formed import well_formed_json
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
@@ -154,3 +156,24 @@ class Provider(Protocol):
     async def close(self) -> None:
         """Close the connections."""
         ...
+
+
+class _SdkClient(Protocol):
+    async def close(self) -> None: ...
+
+
+Client = TypeVar("Client", bound=_SdkClient)
+
+
+class SdkEndpoint(Generic[Client]):
+    """One model that the client of an SDK reaches. Subclasses say what it is sent, and read its replies."""
+
+    def __init__(self, client: Client, model: str, abilities: Capabilities, secrets: Sequence[str] = ()) -> None:
+        self._client = client
+        self._model = model
+        self._abilities = abilities
+        self._mask = Mask(secrets)
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._client.close()

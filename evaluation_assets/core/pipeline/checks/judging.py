@@ -34,7 +34,7 @@ def coverage(tally: Tally) -> Finding:
         f"{tally.answered} of {outcomes.total()} subjects were scored or abstained from"
         f" ({outcomes['abstained']} abstained), {outcomes['failed']} failed and {outcomes['not_run']} were not run"
         f"{f' ({errors})' if errors else ''}; the minimum is {MIN_COVERAGE:.0%}."
-        f"{'' if passed or not tally.answers.errors else f' The main error{tally.answers.why}'}"
+        f"{'' if passed or not tally.errors else f' The main error{tally.why}'}"
         if outcomes.total()
         else "There was nothing to judge.",
         {} if tally.coverage is None else {"coverage": tally.coverage},

@@ -112,6 +112,7 @@ class AgentSettings(EndpointSettings):
 
     def check(self) -> None:
         """Check the endpoint and that the names of servers are unique."""
+        self.check_provider(PYTHON, COMMAND)
         if (self.function is not None) != (self.provider == PYTHON) or bool(self.command) != (self.provider == COMMAND):
             raise ValueError("provider python needs a function, provider command a command, and others take neither")
         if not self.is_own:

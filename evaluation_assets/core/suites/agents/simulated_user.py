@@ -11,6 +11,7 @@ from evaluation_assets.core.models.known_replies import Answered
 from evaluation_assets.core.models.messages import Message, Reply, Request
 from evaluation_assets.core.suites.suite import InvalidSuite, SimulatedUser, Suite
 from evaluation_assets.core.text.faults import faults_of
+from evaluation_assets.core.text.meant import no_judge
 
 END = "###END###"
 """What the model writes when the user has nothing more to say."""
@@ -62,8 +63,7 @@ def played_by(suite: Suite, judges: Sequence[EndpointSettings]) -> Suite:
         return suite
     judge = next((judge for judge in judges if judge.name == suite.user_judge), None)
     if judge is None:
-        names = ", ".join(judge.name for judge in judges)
-        raise InvalidSuite(f"user_judge: there is no judge {suite.user_judge} in the panel; choose one of: {names}")
+        raise InvalidSuite(f"user_judge: {no_judge(suite.user_judge, [judge.name for judge in judges])}")
     given = judge.model_dump(include=set(EndpointSettings.model_fields), exclude_unset=True)
     try:
         model = EndpointSettings.model_validate(given)

@@ -82,5 +82,6 @@ def _faults(model: type[BaseModel], data: Any, source: Source, line_at: LineAt, 
     try:
         model.model_validate(data)
     except ValidationError as problem:
-        return [str(source.broken(line_at(fault.place), str(fault))) for fault in faults_of(problem, place, model)]
+        faults = [(line_at(fault.place), str(fault)) for fault in faults_of(problem, place, model)]
+        return [str(source.broken(*fault)) for fault in sorted(faults, key=lambda fault: fault[0] or 0)]
     return []

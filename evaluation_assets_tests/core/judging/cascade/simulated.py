@@ -45,15 +45,20 @@ def accepting(
         subjects = of_scores(scores, kind=rubric, places=np.arange(2000) % CLIPS)
         labelled = LabelledSubjects(subjects, clusters, passes)
         fitted.append(fit_criterion("clip", name, labelled, stages, alpha=0.05, delta=0.1, pass_score=0.6))
+    return cascade_of(stages, fitted, alpha=0.05)
+
+
+def cascade_of(stages: Sequence[Sequence[str]], criteria: Sequence[FittedCriterion], *, alpha: float) -> FittedCascade:
+    """A cascade with these stages, fitted to labels of trajectories."""
     return FittedCascade(
         version=2,
-        alpha=0.05,
+        alpha=alpha,
         delta=0.1,
         reference=LABELS,
         unit="trajectory",
         pass_score=0.6,
         stages=tuple(map(tuple, stages)),
-        criteria=tuple(fitted),
+        criteria=tuple(criteria),
     )
 
 

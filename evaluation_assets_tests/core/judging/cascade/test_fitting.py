@@ -9,8 +9,6 @@ from upath import UPath
 
 from evaluation_assets.core.judging.cascade.combining import combined
 from evaluation_assets.core.judging.cascade.fitted import (
-    LABELS,
-    FittedCascade,
     InvalidCascade,
     read_cascade,
     write_cascade,
@@ -19,6 +17,7 @@ from evaluation_assets.core.judging.cascade.fitting import LabelledSubjects
 from evaluation_assets_tests.core.judging.cascade.simulated import (
     PASS_SCORE,
     STAGES,
+    cascade_of,
     drawn,
     fitted_to,
     of_scores,
@@ -210,16 +209,7 @@ def test_a_cascade_is_read_as_it_was_written(tmp_path: Path) -> None:
     file = UPath(tmp_path / "cascade.json")
     assert read_cascade(file) is None
     one = fitted_to(drawn(np.random.default_rng(1), 400), STAGES, alpha=0.2, delta=0.1)
-    cascade = FittedCascade(
-        version=2,
-        alpha=0.2,
-        delta=0.1,
-        reference=LABELS,
-        unit="trajectory",
-        pass_score=0.6,
-        stages=tuple(map(tuple, STAGES)),
-        criteria=(one,),
-    )
+    cascade = cascade_of(STAGES, [one], alpha=0.2)
     write_cascade(file, cascade)
     assert read_cascade(file) == cascade
     file.write_text("{}")

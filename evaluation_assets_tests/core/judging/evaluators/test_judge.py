@@ -222,7 +222,7 @@ def test_a_metric_that_swallows_a_failure_of_its_model_gives_no_number(models: M
 
 def test_panel_test_makes_a_real_call(models: ModelServer) -> None:
     replies(models, SUPERSET)
-    ((name, found),) = asyncio.run(try_panel(panel(models, FACTUALITY)))
+    ((name, found),) = asyncio.run(try_panel(panel(models, FACTUALITY), load_rubrics()))
     assert (name, found.outcome, found.attempts) == ("one", "scored", 1)
 
 

@@ -28,7 +28,9 @@ from evaluation_assets_tests.core.stored_rows import stored
     ],
 )
 def test_a_judge_has_to_answer_nine_of_ten_subjects(outcomes: dict[str, int], passed: bool) -> None:
-    found = coverage(Tally(outcomes=Counter(outcomes), errors=Counter({"timeout": outcomes.get("failed", 0)})))
+    found = coverage(
+        Tally(outcomes=Counter(outcomes), errors=+Counter({("timeout", "late"): outcomes.get("failed", 0)}))
+    )
     assert (found.passed, found.severity) == (passed, "error")
     answered = outcomes.get("scored", 0) + outcomes.get("abstained", 0)
     assert found.metadata == {"coverage": answered / sum(outcomes.values())}, "the materialisation has the counts"

@@ -392,6 +392,7 @@ def test_an_installation_finds_the_code_where_it_was(tmp_path: Path, running: Ru
     [
         ({"provider": "python"}, "provider python needs a function"),
         ({"provider": "command"}, "provider command a command"),
+        ({"provider": "pyton", "function": "my_agent:run"}, "unknown provider 'pyton'; did you mean 'python'?"),
         ({"provider": "openai", "model": "m", "function": "a:b"}, "others take neither"),
         ({"provider": "python", "function": "my_agent:gone"}, "module my_agent has no function gone"),
         ({"provider": "python", "function": "my_agent:run", "tools": {"mock": True}}, "brings its own tools"),

@@ -120,7 +120,7 @@ def test_a_judge_of_the_panel_plays_the_users(server: ModelServer) -> None:
         name="haiku", provider="anthropic", model="m", max_concurrency=3
     )
     assert played_by(flight(server), panel) == flight(server)
-    with pytest.raises(InvalidSuite, match="there is no judge opus in the panel; choose one of: rules, haiku"):
+    with pytest.raises(InvalidSuite, match="no judge 'opus' in the panel; choose one of: rules, haiku"):
         played_by(named.model_copy(update={"user_judge": "opus"}), panel)
     with pytest.raises(InvalidSuite, match="rules cannot play a user: unknown provider 'rules'"):
         played_by(named.model_copy(update={"user_judge": "rules"}), panel)
