@@ -34,7 +34,11 @@ _LISTS = ("usage", "usages", "token_usage", "token_usages", "usage_history", "ll
 
 _GIVEN = (*INPUT[:2], "tokens_in", "tokens_input", "num_input_tokens", "num_prompt_tokens")
 _WRITTEN = (*OUTPUT[:2], "tokens_out", "tokens_output", "num_output_tokens", "num_completion_tokens")
-_IN_ALL = tuple(tuple(f"{prefix}{name}" for prefix in ("total_", "") for name in names) for names in (_GIVEN, _WRITTEN))
+TOKENS_GIVEN, TOKENS_WRITTEN = (
+    tuple(f"{prefix}{name}" for prefix in ("total_", "") for name in names) for names in (_GIVEN, _WRITTEN)
+)
+"""Fields of a record with all tokens that came in, and that went out."""
+_STATED = (*TOKENS_GIVEN, *TOKENS_WRITTEN, *_OF_RUNS)
 
 
 def usage_of_answer(message: Fields) -> Usage | None:
@@ -82,9 +86,8 @@ def usage_in_record(fields: Fields, *, is_counted: bool) -> Usage | None:
         return listed
     if is_counted:
         return None
-    inner = [Fields(object_in(fields.peek(name))) for name in HOLDERS]
-    given, written = _IN_ALL
-    used = [usage(each.whole(*given), each.whole(*written)) for each in (fields, *inner)]
+    inner = [fields.object(name) for name in HOLDERS if any(key in object_in(fields.peek(name)) for key in _STATED)]
+    used = [usage(each.whole(*TOKENS_GIVEN), each.whole(*TOKENS_WRITTEN)) for each in (fields, *inner)]
     return next(filter(None, (*used, *(_usage_in(each, _OF_RUNS) for each in inner))), None)
 
 

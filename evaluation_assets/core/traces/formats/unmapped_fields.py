@@ -230,7 +230,7 @@ class Fields:
             strange = [item for item in items if not isinstance(item, dict) and item is not None]
             if strange:
                 self._wrong[key] = [f"{self._path}{key}[]"] * len(strange)
-                self._note_texts_between(items, strange)
+                self._note_strange_between(items, strange)
             return [self._child(item, f"{key}[]") for item in items if isinstance(item, dict)]
         return []
 
@@ -352,12 +352,12 @@ class Fields:
             if isinstance(item, str | dict)
         ]
 
-    def _note_texts_between(self, items: list[Any], strange: list[Any]) -> None:
-        """Note the texts in a list of messages: nobody knows who said them."""
+    def _note_strange_between(self, items: list[Any], strange: list[Any]) -> None:
+        """Note the texts and lists in a list of messages: nobody knows who said them."""
         if any(map(is_message, items)):
             for item in strange:
-                if isinstance(item, str) and item.strip():
-                    self.note_unknown("text between messages")
+                if isinstance(item, str | list) and _is_something(item):
+                    self.note_unknown(f"{'text' if isinstance(item, str) else 'list'} between messages")
 
     def _child(self, data: dict[str, Any], key: str) -> "Fields":
         return Fields(data, f"{self._path}{key}.", self._shared)

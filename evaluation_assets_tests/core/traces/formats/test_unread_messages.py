@@ -23,6 +23,7 @@ SEARCHED = [
     ("between", "unknown"),
     [
         ("hello", {"text between messages": 1}),
+        ([ASKED], {"list between messages": 1}),
         ({"content": "hello"}, {"message without a role": 1}),
         ({}, {}),
         ({"usage": {"input_tokens": 3}}, {}),

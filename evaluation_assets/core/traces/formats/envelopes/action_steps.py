@@ -100,7 +100,7 @@ _LOGGED = ("level", "levelname", "log_level", "loglevel", "severity")
 _LEVELS = frozenset("trace debug info notice warn warning error critical fatal".split())
 """What a line of a program's log has: a trace in it is one of functions."""
 _NUMBERS = ("step", "step_number", "step_id", "step_index", "index", "iteration", "round")
-_FINAL = in_both_cases("final_answer", "final_response", "final_output")
+_FINAL = (*in_both_cases("final_answer", "final_response", "final_output"), "answer", "response", "reply")
 _TELLING = ("stop", "finish", "answer", "final_answer", "send_msg_to_user")
 _WHEN = frozenset(("timestamp", "time", "ts", "at", "id", *_NUMBERS))
 _OFFERED = ("parameters", "input_schema", "inputSchema")
@@ -194,7 +194,16 @@ def _are_steps(steps: Any, asked: Any, *, are_calls: bool) -> bool:
     if not are_calls and not any(name in item for item in items for name in names):
         return False
     return any(acted) and all(
-        is_act or first_text(item, *THOUGHTS, *_WORDS) is not None for is_act, item in zip(acted, items, strict=True)
+        is_act or first_text(item, *THOUGHTS, *_WORDS) is not None or _says_nothing(item)
+        for is_act, item in zip(acted, items, strict=True)
+    )
+
+
+def _says_nothing(item: JsonObject) -> bool:
+    """Whether a step has no words and no objects but its number, time and tokens, as one in which an agent waited."""
+    return all(
+        not value or not isinstance(value, str | list | dict) or key in _WHEN or key == "usage"
+        for key, value in item.items()
     )
 
 

@@ -10,7 +10,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from evaluation_assets.core.traces.formats.run_usage import HOLDERS
+from evaluation_assets.core.traces.formats.messages.chat import role_of
+from evaluation_assets.core.traces.formats.run_usage import HOLDERS, TOKENS_GIVEN, TOKENS_WRITTEN
 from evaluation_assets.core.traces.formats.stated import Comparisons
 from evaluation_assets.core.traces.formats.untyped import as_number, at, list_in, object_in, objects_in
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Trajectory, Usage
@@ -18,7 +19,7 @@ from evaluation_assets.core.traces.trajectories.model import JsonObject, Traject
 _DEEPEST, _DIGITS = 2, 16
 _COUNT = re.compile(
     "(?:num(?:berof)?|nr|n|totalnumberof|total|countof)?"
-    "(toolcall|functioncall|toolinvocation|tooluse|toolerror|failedtoolcall|message|step|turn|iteration|token|task|run)"
+    "(toolcall|functioncall|toolinvocation|tooluse|toolerror|failedtoolcall|call|message|step|turn|iteration|token|task|run)"
     "(s?)(count|made|taken|used)?",
 )
 _CALLS = ("toolcall", "functioncall", "toolinvocation", "tooluse")
@@ -51,10 +52,14 @@ def confirm_counts(stated: Comparisons, data: JsonObject, messages: Sequence[Any
             stated.compare("call", number, len(steps))
         elif what in _FAILED:
             _at_least(stated, "failed call", number, sum(step.has_failed for step in steps))
+        elif what == "call":  # of tools, or of the model
+            _at_least(stated, what, number, max(sum(role_of(each) == "assistant" for each in messages), len(steps)))
         elif what in _VAGUE:
             _at_least(stated, what, number, max(len(messages), len(steps)))
         elif what == "token":
             _confirm_tokens(stated, number, read.usage or Usage())
+    for holder in (data, *(object_in(data.get(name)) for name in HOLDERS)):
+        _confirm_each(stated, holder, read.usage or Usage())
     fields = [field for message in messages for field in object_in(message).items()]
     if read.usage is None:
         _at_least(stated, "token", sum(as_number(value) or 0 for key, value in fields if key in _TOKENS), 0)
@@ -86,6 +91,18 @@ def _confirm_tokens(stated: Comparisons, number: float, used: Usage) -> None:
     whole, cached = used.input_tokens + used.output_tokens, (used.cached_tokens or 0) + (used.cache_write_tokens or 0)
     if number and number not in (whole - cached, whole - (used.cached_tokens or 0)):  # 0 is unknown
         stated.compare("token", number, whole)
+
+
+def _confirm_each(stated: Comparisons, holder: Mapping[str, Any], used: Usage) -> None:
+    """Compare the tokens given and written that an object states; some leave cached ones out, and 0 is unknown."""
+    cached, stored = used.cached_tokens or 0, used.cache_write_tokens or 0
+    given, written = (
+        next((number for name in names if (number := as_number(holder.get(name)))), None)
+        for names in (TOKENS_GIVEN, TOKENS_WRITTEN)
+    )
+    if used.input_tokens is None or given not in (used.input_tokens - cached, used.input_tokens - cached - stored):
+        stated.compare("input token", given, used.input_tokens)
+    stated.compare("output token", written, used.output_tokens)
 
 
 def _counts_in(data: Mapping[str, Any], depth: int) -> Iterator[tuple[str, float]]:

@@ -14,7 +14,7 @@ from evaluation_assets.core.traces.formats.messages.chat import EXITS, meaning_o
 from evaluation_assets.core.traces.formats.messages.given_beside import given_beside, may_be_tool
 from evaluation_assets.core.traces.formats.outcome_words import outcome_of
 from evaluation_assets.core.traces.formats.transcript import as_text
-from evaluation_assets.core.traces.formats.untyped import first_text, list_in, objects_in, without_none
+from evaluation_assets.core.traces.formats.untyped import decoded, first_text, list_in, objects_in, without_none
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
 _KINDS = (
@@ -76,7 +76,7 @@ _SAID: dict[str, re.Pattern[str]] = {
 _STREAMED = re.compile("(?:^|_)(?:streaming|stream|delta|chunk|partial)(?=_|$)")
 _MODELS = frozenset(("llm", "llm_call", "model_call", "llm_request", "generation", "chat_completion", "completion"))
 """Kinds of events that are requests to a model with its answer, which another event may have, too."""
-_COMPLETIONS = ("completion", "response", "output", "content", "text")
+_COMPLETIONS = ("completion", "response", "output", "message", "content", "text")
 _LEVELS = ("level", "severity", "log_level")
 """What tells that a message of the system is one that a program logs."""
 _END = re.compile(
@@ -86,6 +86,8 @@ _END = re.compile(
 _SUCCESS = ("success", "outcome", "resolved", "solved", "passed")
 _NAMES = ("name", "tool", "tool_name", "toolName", "function", "action")
 _ARGUMENTS = ("arguments", "args", "input", "parameters", "params", "tool_input", "toolInput", "action_input")
+_SAME = ("name", "arguments")
+"""What two events of one call have in common."""
 _IDS = ("tool_call_id", "toolCallId", "call_id", "callId", "toolUseId", "tool_use_id", "id")
 _TEXTS = ("content", "text", "message", "utterance", "body", "thought", "answer", "output", "response")
 _GIVEN_BACK = (
@@ -157,9 +159,12 @@ def _asks_model(event: JsonObject) -> bool:
 
 def _answer(event: JsonObject, told: Container[str | None]) -> JsonObject:
     opened = _opened(event)
-    answer = first_text(opened, *_COMPLETIONS)
+    message = next((found for name in _COMPLETIONS if isinstance(found := opened.get(name), dict)), opened)
+    answer, calls = first_text(message, *_COMPLETIONS), message.get("tool_calls")
+    if answer in told if answer else not calls:
+        return event
     others = {key: value for key, value in opened.items() if key not in (*_KINDS, *_COMPLETIONS)}
-    return event if answer in told or answer is None else {**others, "type": "assistant", "content": answer}
+    return {**others, "type": "assistant", "content": answer, **({"tool_calls": calls} if calls else {})}
 
 
 def is_known(event: Any) -> bool:
@@ -225,7 +230,10 @@ def messages_of(events: Sequence[JsonObject]) -> Iterator[JsonObject]:
             if len(calls) == 1 and _gives_back(item):
                 waiting = [each for each in waiting if each[0] != calls[0]["id"]]
                 yield _result_of(event, calls[0]["id"], among=(*_GIVEN_BACK, "error"))
-        elif kind == "result":
+            if calls or not _gives_back(item):
+                continue
+            kind = "result"  # of a call that another event has made
+        if kind == "result":
             shown = next((event[key] for key in _SHOWN if event.get(key) is not None), event.get("error"))
             answered = first_text(event, *_IDS)
             of_tool = [call_id for call_id, name in waiting if name == first_text(event, *_NAMES)]
@@ -354,7 +362,7 @@ def _was_announced(call: JsonObject, kind: str | None, announced: list[tuple[str
     others = [each for each in announced if each[0] != kind]
     known = next((each for each in others if call["id"] is not None and each[1]["id"] == call["id"]), None)
     if known is None:
-        same = (each for each in others if all(each[1][key] == call[key] for key in ("name", "arguments")))
+        same = (each for each in others if all(decoded(each[1][key]) == decoded(call[key]) for key in _SAME))
         known = next((each for each in same if None in (each[1]["id"], call["id"])), None)
     if known is not None:
         announced.remove(known)

@@ -503,3 +503,41 @@ def test_the_event_that_ends_a_run_has_its_outcome(tmp_path: Path, name: str, va
     events = [*EVENTS, {"type": "session_end", name: value}]
     (run,) = trajectories(written(tmp_path, {"events": events}))
     assert run.success is True
+
+
+@pytest.mark.parametrize("idle", [{"time": "2026-01-02T03:04:05Z"}, {"step": 2, "thought": "", "reward": 0.0}])
+def test_a_step_in_which_nothing_was_done_is_no_reason_to_refuse_a_run(tmp_path: Path, idle: JsonObject) -> None:
+    (run,) = trajectories(written(tmp_path, {"task": "Is order 7 paid?", "steps": [STEP, idle, STEP]}))
+    assert calls_of(run) == CALLS * 2
+
+
+@pytest.mark.parametrize("name", ["answer", "response", "reply", "finalAnswer"])
+def test_the_last_step_may_have_the_answer(tmp_path: Path, name: str) -> None:
+    steps = [STEP, {"thought": "I know it.", name: "It is paid."}]
+    (run,) = trajectories(written(tmp_path, {"task": "Is order 7 paid?", "steps": steps}))
+    assert (run.final_answer, calls_of(run)) == ("It is paid.", CALLS)
+
+
+@pytest.mark.parametrize(
+    "asking",
+    [
+        {"completion": "", "tool_calls": [{"id": "x", "name": "look_up", "arguments": {"order": 7}}]},
+        {"output": {"content": None, "tool_calls": [{"name": "look_up", "arguments": '{"order": 7}'}]}},
+    ],
+)
+@pytest.mark.parametrize(
+    "told", [{"name": "look_up", "result": "paid"}, {"tool": "look_up", "args": {"order": 7}, "output": "paid"}]
+)
+def test_a_request_to_a_model_may_be_answered_with_calls_alone(
+    tmp_path: Path, asking: JsonObject, told: JsonObject
+) -> None:
+    events = [
+        {"type": "user", "text": "Is order 7 paid?"},
+        {"type": "llm", "prompt": "You are an agent.", **asking},
+        {"type": "tool", **told},
+        {"type": "llm", "output": {"content": "It is paid."}},
+    ]
+    (run,) = trajectories(written(tmp_path, {"events": events}))
+    ((name, _, shown),) = calls_of(run)
+    assert (name, calls_and_errors(run)[0][0].replace(" ", ""), shown) == ("look_up", '{"order":7}', "paid")
+    assert (run.final_answer, summary_of(tmp_path / "drop.jsonl").trust) == ("It is paid.", "complete")
