@@ -1,6 +1,7 @@
 """[errors] Failed calls that nothing after them takes up, and tools that never succeed after they failed.
 
-A failure is taken up if the next text says so, or repeats the words of the error, if one of the next calls is of the
+A failure is taken up if the next text says so, or repeats the words of the error, or says that what was not found does
+not exist, if one of the next calls is of the
 same tool with values in common (after an outage: most of them), or if the same call is made again at any time. That the
 agent cannot do what the user asks says nothing of a failed lookup. Work on code speaks of errors all the time: where a
 command was not even run, the text must say that, or the command be run again soon. That something is mended, right
@@ -24,6 +25,7 @@ from evaluation_assets.core.sections.coding_work.shell import commands_of
 from evaluation_assets.core.sections.coding_work.tools import Edited, Looked, Ran, action_of, edits_files
 from evaluation_assets.core.sections.coding_work.work import says_no
 from evaluation_assets.core.sections.findings.detector import Detected, Detector
+from evaluation_assets.core.sections.findings.evidence.absent import says_absent
 from evaluation_assets.core.sections.findings.evidence.actions import actions
 from evaluation_assets.core.sections.findings.evidence.course import Course, PlacedStep
 from evaluation_assets.core.sections.findings.evidence.cues import cues, without
@@ -131,6 +133,7 @@ def _detect(course: Course) -> Iterator[Detected]:
             yield _found("unresolved_error", made, "HIGH")
         elif (
             unresolved.get(made.call.name) == index
+            and not says_absent(after, made)
             and not ends_run(made.call)
             and not _is_edited_otherwise(made, course.calls[index + 1 :])
             and not _is_asked_of_another_tool(made, course.calls[index + 1 :])
@@ -222,7 +225,7 @@ def _takes_up(text: str, made: PlacedStep, *, is_unserved: bool, is_last: bool) 
         text = without("mended", text)
     if is_unserved:
         return cues("setback").matches(text[:_BRIEF])
-    if cues("tool_down").matches(text):
+    if cues("tool_down").matches(text) or says_absent(text, made):
         return True
     if cues("trouble").matches(text):
         return may_change_state(made.call) or cues("trouble").matches(without("refusal", text))
@@ -384,4 +387,4 @@ def _is_nearly(first: str, second: str) -> bool:
     return both >= _SAME * len(own | others) or (own <= others and len(others) <= both + _ADDED)
 
 
-DETECTOR = Detector(name="errors", version="18", kinds=("ignored_error", "unresolved_error"), detect=_detect)
+DETECTOR = Detector(name="errors", version="19", kinds=("ignored_error", "unresolved_error"), detect=_detect)

@@ -1,7 +1,8 @@
 """[repeated_calls] The same call again without new information, and loops of several calls.
 
-Calls of one tool in a row that fail with the same message are a loop, whatever their arguments. So are messages that
-agents send each other again and again, word for word, without a call or a user in between.
+Calls of one tool in a row that fail with the same message are a loop, whatever their arguments, but not lookups that
+find nothing. So are messages that agents send each other again and again, word for word, without a call or a user in
+between. To ask for a state until it is another one is none.
 """
 
 import re
@@ -9,9 +10,10 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from evaluation_assets.core.sections.findings.detector import Detected, Detector
+from evaluation_assets.core.sections.findings.evidence.absent import found_nothing
 from evaluation_assets.core.sections.findings.evidence.course import Course, Message, PlacedStep
 from evaluation_assets.core.sections.findings.evidence.effects import may_change_state, may_do_anything
-from evaluation_assets.core.suites.call_metrics import loops, loops_in
+from evaluation_assets.core.suites.call_metrics import Loop, loops, loops_in
 from evaluation_assets.core.suites.calls import run_of
 from evaluation_assets.core.traces.trajectories.calls import CallKey, call_key
 
@@ -36,7 +38,7 @@ def _detect(course: Course) -> Iterator[Detected]:
         span = made.result_span
         yield Detected(kind="loop", place=made.place(span), evidence=made.trajectory.piece(span))
     for loop in loops(run_of(course.trajectory).calls):
-        if loop.start + loop.length not in failing:
+        if loop.start + loop.length not in failing and not _waited_for_news(calls, loop):
             yield _found("loop", calls[loop.start + loop.length])
         in_loops.update(range(loop.start, loop.start + loop.length * loop.repeats))
     earlier: dict[CallKey, PlacedStep] = {}
@@ -55,6 +57,22 @@ def _detect(course: Course) -> Iterator[Detected]:
     yield from _loops_of_messages(course)
 
 
+def _waited_for_news(calls: Sequence[PlacedStep], loop: Loop) -> bool:
+    """Whether a call of a loop that waits for something brings something else after it, in the same turn."""
+    end = loop.start + loop.length * loop.repeats
+    waiting = {
+        call_key(made.trajectory, made.step): made.result.split()
+        for made in calls[loop.start : loop.start + loop.length]
+        if _WAITS.search(made.call.name)
+    }
+    later = (made for made in calls[end:] if made.turn == calls[loop.start].turn) if waiting else ()
+    return any(
+        made.result.split() != waiting[key]
+        for made in later
+        if (key := call_key(made.trajectory, made.step)) in waiting
+    )
+
+
 def _failures_in_a_row(calls: Sequence[PlacedStep]) -> Iterator[range]:
     """Where calls of one tool in a turn fail one after the other with the same message."""
     ways = groupby(range(len(calls)), lambda index: _failure(calls[index]))
@@ -68,7 +86,7 @@ def _failure(made: PlacedStep) -> tuple[int, str, str] | None:
     """How a call failed, if its result says so. Waiting for something is no failure, and programs fail alike."""
     message = " ".join(made.result.split())
     is_meant = _WAITS.search(made.call.name) is not None or may_do_anything(made.call)
-    if made.step.has_succeeded or not message or is_meant:
+    if made.step.has_succeeded or not message or is_meant or found_nothing(made):
         return None
     return made.turn, made.call.name, message
 
@@ -99,4 +117,4 @@ def _found(kind: str, made: PlacedStep) -> Detected:
     return Detected(kind=kind, place=made.place(span), evidence=made.trajectory.piece(span))
 
 
-DETECTOR = Detector(name="repeated_calls", version="4", kinds=("repeated_call", "loop"), detect=_detect)
+DETECTOR = Detector(name="repeated_calls", version="5", kinds=("repeated_call", "loop"), detect=_detect)

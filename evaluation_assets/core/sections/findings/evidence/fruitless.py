@@ -2,6 +2,7 @@
 
 import re
 
+from evaluation_assets.core.sections.findings.evidence.absent import says_absent
 from evaluation_assets.core.sections.findings.evidence.course import Course, PlacedStep
 from evaluation_assets.core.sections.findings.evidence.cues import cues
 from evaluation_assets.core.sections.findings.evidence.effects import ends_run, is_thought, may_do_anything
@@ -38,7 +39,7 @@ def answered_without_any(course: Course) -> int | None:
     """The last lookup of a run that answers one request although none of its lookups brought anything.
 
     It is the last one that failed, or else the last one by which code printed a request that nobody got. `None` where
-    the answer admits it, or says that it is from memory.
+    the answer admits it, says that there is none, or that it is from memory.
     """
     lookups = [made for made in course.calls if not (is_thought(made.call) or ends_run(made.call))]
     failed = [made.clip for made in lookups if made.step.result is not None and made.step.result.error is not None]
@@ -59,6 +60,7 @@ def _answers(course: Course) -> bool:
         is_refusal(answer)
         or cues("unchecked").matches(f"{said}\n{answer}")
         or cues("setback" if len(answer) > _BRIEF else "trouble").matches(answer)
+        or any(says_absent(answer, made) for made in course.calls)
     )
 
 

@@ -28,19 +28,25 @@ from evaluation_assets.core.traces.formats.envelopes.envelope import (
 )
 from evaluation_assets.core.traces.formats.envelopes.exchanges import with_exchanges
 from evaluation_assets.core.traces.formats.envelopes.paired_lists import with_steps
+from evaluation_assets.core.traces.formats.envelopes.step_acts import (
+    BESIDE,
+    LISTS_OF_CALLS,
+    NUMBERS,
+    OUTCOMES,
+    acts_of,
+    has_result,
+    with_answers,
+    with_results,
+)
 from evaluation_assets.core.traces.formats.envelopes.step_rows import run_of_row, run_with_steps
 from evaluation_assets.core.traces.formats.messages.acts import (
     ARGUMENTS,
     CODE,
-    ERRORS,
     RESULTS,
     THOUGHTS,
     TOOLS,
-    act_in,
-    by_name,
-    id_of,
 )
-from evaluation_assets.core.traces.formats.messages.chat import EXITS, meaning_of
+from evaluation_assets.core.traces.formats.messages.chat import meaning_of
 from evaluation_assets.core.traces.formats.messages.typed_events import (
     CALLS,
     are_events,
@@ -89,20 +95,12 @@ _OF_STEPS = ("action", "tool", "tool_name", "step", "step_number", "step_id")
 """What tells that a record is a step itself, and the actions in it are not all of a run."""
 _UNSURE = ("input", "inputs", "parameters", "params", "args", "arguments", "kwargs", "action", *CODE)
 """What the steps of any program may have."""
-_CALLS = ("tool_calls", "toolCalls", "calls", "actions", "tools_used", "tools_called", "tool_uses", "function_calls")
-_ATTEMPTS = ("attempts", "retries", "tries")
-_BESIDE = ("tool_results", "toolResults", "observations", "tool_outputs", "results")
-"""Results of the calls of a step, in a list of their own."""
-_OUTCOMES = (
-    *ERRORS, *EXITS, "success", "status", "is_error", "isError", "tool_call_id", "id", "usage", *_ATTEMPTS,
-)  # fmt: skip
 _LOGGED = ("level", "levelname", "log_level", "loglevel", "severity")
 _LEVELS = frozenset("trace debug info notice warn warning error critical fatal".split())
 """What a line of a program's log has: a trace in it is one of functions."""
-_NUMBERS = ("step", "step_number", "step_id", "step_index", "index", "iteration", "round")
 _FINAL = (*in_both_cases("final_answer", "final_response", "final_output"), "answer", "response", "reply")
 _TELLING = ("stop", "finish", "answer", "final_answer", "send_msg_to_user")
-_WHEN = frozenset(("timestamp", "time", "ts", "at", "id", *_NUMBERS))
+_WHEN = frozenset(("timestamp", "time", "ts", "at", "id", *NUMBERS))
 _OFFERED = ("parameters", "input_schema", "inputSchema")
 
 
@@ -135,7 +133,7 @@ def _list_of(data: JsonObject) -> str | None:
     known = _results_by_list(data, _LISTS[:-2] if is_logged else _LISTS, asked)
     name = max(known, key=lambda name: known[name], default=None)
     if name is not None:
-        is_told = asked is not None or (name in _CALLS and bool(answers_in(data)))
+        is_told = asked is not None or (name in LISTS_OF_CALLS and bool(answers_in(data)))
         return name if known[name] > 0 or is_told else None
     others = [key for key in data if _OTHER_LISTS.search(key) and not _NOT_MADE.search(key)]
     is_step = any(key in data for key in _OF_STEPS)
@@ -147,7 +145,7 @@ def _list_of(data: JsonObject) -> str | None:
 def _results_by_list(data: JsonObject, names: Iterable[str], asked: Any) -> dict[str, int]:
     """How many actions have a result in each of these lists that is one of actions."""
     return {
-        name: sum(any(map(_has_result, _acts(step))) for step in list_in(data.get(name)))
+        name: sum(any(map(has_result, acts_of(step))) for step in list_in(data.get(name)))
         for name in names
         if _are_steps(data.get(name), asked, are_calls="tool" in name or name == "calls")
     }
@@ -162,7 +160,7 @@ def _run_of(row: Any) -> str | None:
 
 def _is_exchange_with_calls(item: Any) -> bool:
     """Whether a record is what a user asked and what an agent did and answered."""
-    return _are_exchanges([item]) and any(isinstance(item.get(name), list) for name in _CALLS)
+    return _are_exchanges([item]) and any(isinstance(item.get(name), list) for name in LISTS_OF_CALLS)
 
 
 def _are_exchanges(items: list[Any]) -> bool:
@@ -184,13 +182,15 @@ def _are_steps(steps: Any, asked: Any, *, are_calls: bool) -> bool:
     What only has a name, an input and an output may be a step of anything, unless the list is one of calls by its name,
     or there was something `asked`.
     """
-    items = _with_results(list_in(steps))
+    items = with_results(list_in(steps))
     if not items or not all(isinstance(item, dict) and not _is_message(item) for item in items):
         return False
     if any(at(at(item, name), "type") == "object" or "$ref" in item for item in items for name in _OFFERED):
         return False
-    acted = [any(True for _ in _acts(item)) for item in items]
-    names = [name for name in (*_SURE, *CALLS, *_CALLS, *THOUGHTS, *ARGUMENTS, *CODE) if asked or name not in _UNSURE]
+    acted = [any(True for _ in acts_of(item)) for item in items]
+    names = [
+        name for name in (*_SURE, *CALLS, *LISTS_OF_CALLS, *THOUGHTS, *ARGUMENTS, *CODE) if asked or name not in _UNSURE
+    ]
     if not are_calls and not any(name in item for item in items for name in names):
         return False
     return any(acted) and all(
@@ -213,70 +213,6 @@ def _is_message(item: JsonObject) -> bool:
     return "role" in item and not (isinstance(role, str) and meaning_of(role) not in ("user", "system", "tool"))
 
 
-def _with_results(items: list[Any]) -> list[Any]:
-    """The items of a list. One that is only what came back is a part of the one before, if that has no result."""
-    merged: list[Any] = []
-    for item in items:
-        before = merged[-1] if merged else None
-        is_result = isinstance(item, dict) and item.keys() <= {*RESULTS, *_OUTCOMES, *_NUMBERS, "timestamp"}
-        if is_result and _lacks_result(before):
-            merged[-1] = {**item, **object_in(before)}
-        else:
-            merged.append(item)
-    return merged
-
-
-def _lacks_result(step: Any) -> bool:
-    """Whether a step is an action without a result; one that has a name alone is an action if a result follows."""
-    acts = list(_acts(step))
-    return (
-        any(not _has_result(act) for act in acts) if acts else act_in({**object_in(step), RESULTS[0]: ""}) is not None
-    )
-
-
-def _acts(step: Any) -> Iterator[JsonObject]:
-    """The calls of a step: name, arguments, and the result if there is one."""
-    listed = next((calls for name in _CALLS if (calls := list(objects_in(at(step, name))))), None)
-    calls = [object_in(step)] if listed is None else _answered(listed, step)
-    for call in calls:
-        attempts = next((made for name in _ATTEMPTS if (made := list(objects_in(call.get(name))))), [{}])
-        for number, attempt in enumerate(attempts):
-            act = act_in({**without(call, *_ATTEMPTS), **attempt})
-            if act is not None:
-                is_again = number > 0 and act["id"] == id_of(call) is not None
-                yield {**act, "id": f"{act['id']} {number}"} if is_again else act
-
-
-def _answered(calls: list[JsonObject], step: Any) -> list[JsonObject]:
-    """Calls with the results that stand beside them: by their IDs or names, or in their order if none is missing."""
-    beside = next((found for name in _BESIDE if (found := at(step, name)) and isinstance(found, list | dict)), [])
-    named = [{"id": key, "result": value} for key, value in object_in(beside).items()]
-    if named and not all(id_of(call) in beside for call in calls):
-        return calls
-    results = named or list_in(beside)
-    if any(name in call for call in calls for name in RESULTS):
-        return calls
-    by_id = {id_of(result): result for result in objects_in(results) if id_of(result) is not None}
-    if by_id:
-        return [{**_result_in(by_id.get(id_of(call))), **call} for call in calls]
-    if len(results) != len(calls):
-        return calls
-    return [{**_result_in(result), **call} for call, result in zip(calls, by_name(calls, results), strict=True)]
-
-
-def _result_in(result: Any) -> JsonObject:
-    """The fields of a result of its own that say what came back."""
-    if not isinstance(result, dict):
-        return {"result": result}
-    shown = next((result[name] for name in (*RESULTS, "content") if result.get(name) is not None), None)
-    said = {name: result[name] for name in _OUTCOMES if name in result and name != "id"}
-    return {"result": shown if shown is not None or said else result, **said}
-
-
-def _has_result(act: JsonObject) -> bool:
-    return act["shown"] is not None
-
-
 def _conversations(data: JsonObject) -> Iterator[Chat]:
     exchanges = data.get(PARTS) or [data]
     if all(map(_is_exchange_with_calls, exchanges)):
@@ -290,13 +226,13 @@ def _conversations(data: JsonObject) -> Iterator[Chat]:
     answers = answers_in(data)
     asked, answered = asked_in(data), next(iter(answers), None)
     agent = first_text(data, *_AGENTS)
-    steps = _with_results(list(objects_in(data.get(name or ""))))
-    if name in _CALLS and any(key in data for key in _BESIDE):
-        steps, data = _answered(steps, data), without(data, *_BESIDE)
+    steps = with_results(list(objects_in(data.get(name or ""))))
+    if name in LISTS_OF_CALLS and any(key in data for key in BESIDE):
+        steps, data = with_answers(steps, data), without(data, *BESIDE)
     has_events = are_events(steps, is_asked=asked is not None)
     steps = without_streamed(steps) if has_events else steps
     told = None if has_events or answered else _told_with_the_last(steps)
-    if told is not None and not any(map(_has_result, _acts(steps[-1]))):
+    if told is not None and not any(map(has_result, acts_of(steps[-1]))):
         steps = [*steps[:-1], without(steps[-1], *TOOLS, *CODE, *ARGUMENTS)]
     is_spoken = has_events or _are_exchanges(steps)
     if is_spoken:
@@ -319,7 +255,7 @@ def _conversations(data: JsonObject) -> Iterator[Chat]:
         record.setdefault("model", next((model for step in steps if (model := first_text(step, "model"))), None))
     numbers = [number for step in steps if (number := _number_of(step)) is not None]
     missing = sum(max(0, after - before - 1) for before, after in pairwise(numbers))
-    shown = sum(any(map(step.get, RESULTS)) and not any(True for _ in _acts(step)) for step in steps)
+    shown = sum(any(map(step.get, RESULTS)) and not any(True for _ in acts_of(step)) for step in steps)
     results = sum(message["role"] == "tool" for message in messages)
     stated = {
         "step": (len(numbers) + missing, len(numbers)),
@@ -335,12 +271,12 @@ def _conversations(data: JsonObject) -> Iterator[Chat]:
 
 
 def _number_of(step: JsonObject) -> int | None:
-    return next((step[name] for name in _NUMBERS if type(step.get(name)) is int), None)
+    return next((step[name] for name in NUMBERS if type(step.get(name)) is int), None)
 
 
 def _told_with_the_last(steps: list[JsonObject]) -> str | None:
     """The answer that the last step is, or that its action gives in brackets, as those of WebArena: `stop [paid]`."""
-    act = next(_acts(steps[-1]), None) if steps else None
+    act = next(acts_of(steps[-1]), None) if steps else None
     if act is None:
         return first_text(steps[-1], *_FINAL) if steps else None
     if act["name"].lower() not in _TELLING or not isinstance(act["arguments"], str):
@@ -360,31 +296,31 @@ def _exchanged(step: JsonObject, place: str) -> Iterator[JsonObject]:
     """What a user asked, the calls of the agent with their results, and its answer."""
     if (asked := first_text(step, *_ASKED)) is not None:
         yield plain_message("user", asked)
-    made = {name: step[name] for name in _CALLS if name in step}
-    called = {} if made else {name: step[name] for name in ("tools",) if any(map(_has_result, _acts_in(step, name)))}
+    made = {name: step[name] for name in LISTS_OF_CALLS if name in step}
+    called = {} if made else {name: step[name] for name in ("tools",) if any(map(has_result, _acts_in(step, name)))}
     if made or called:
-        yield from _messages(made or {_CALLS[0]: called["tools"]}, place, None)
+        yield from _messages(made or {LISTS_OF_CALLS[0]: called["tools"]}, place, None)
     if (said := first_text(step, *_SAID)) is not None:
-        yield {**without(step, *_ASKED, *_SAID, *_CALLS, *called), **plain_message("assistant", said)}
+        yield {**without(step, *_ASKED, *_SAID, *LISTS_OF_CALLS, *called), **plain_message("assistant", said)}
 
 
 def _acts_in(step: JsonObject, name: str) -> Iterator[JsonObject]:
     """The calls in a list of a step."""
-    return _acts({_CALLS[0]: list(objects_in(step.get(name)))})
+    return acts_of({LISTS_OF_CALLS[0]: list(objects_in(step.get(name)))})
 
 
 def _messages(step: JsonObject, place: str, agent: str | None) -> Iterator[JsonObject]:
     """What an agent thought, said and did in a step, and what came back."""
-    calls = [{**act, "id": act["id"] or f"{place} {number}"} for number, act in enumerate(_acts(step))]
+    calls = [{**act, "id": act["id"] or f"{place} {number}"} for number, act in enumerate(acts_of(step))]
     thought = first_text(step, *THOUGHTS) or first_text(at(step, "action"), *THOUGHTS)
     arguments = (call["arguments"] for call in calls if isinstance(call["arguments"], dict))
     given = [key for given in arguments for key in given if step.get(key) == given[key]]
     read = (
-        *given, *CALLS, *CODE, *THOUGHTS, *_WORDS, *TOOLS, *ARGUMENTS, *RESULTS, *_CALLS, *_OUTCOMES, *_AGENTS,
-        *_NUMBERS,
+        *given, *CALLS, *CODE, *THOUGHTS, *_WORDS, *TOOLS, *ARGUMENTS, *RESULTS, *LISTS_OF_CALLS, *OUTCOMES, *_AGENTS,
+        *NUMBERS,
     )  # fmt: skip
     step = {
-        key: value for key, value in step.items() if key not in _BESIDE or not calls or not any(map(_has_result, calls))
+        key: value for key, value in step.items() if key not in BESIDE or not calls or not any(map(has_result, calls))
     }
     said = plain_message("assistant", first_text(step, *_WORDS), reasoning_content=thought, name=agent)
     made = [{key: call[key] for key in ("id", "name", "arguments")} for call in calls]

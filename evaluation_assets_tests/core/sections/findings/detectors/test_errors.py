@@ -26,6 +26,21 @@ def test_a_failure_without_consequence_is_ignored(after: list) -> None:
     assert "locked" in evidence
 
 
+@pytest.mark.parametrize(
+    ("answer", "kinds"),
+    [
+        ("No, there is no user named Zed Quark in the CRM.", []),
+        ("Es gibt keinen Benutzer Zed Quark.", []),
+        ("没有名为 Zed Quark 的用户。", []),
+        ("There is no charge. Zed Quark is a customer since 2020.", ["ignored_error"]),
+        ("Zed Quark is not active.", ["ignored_error"]),
+    ],
+)
+def test_what_was_not_found_may_be_the_answer(answer: str, kinds: list[str]) -> None:
+    lookup = call("find_user", error="Error: user not found", name="Zed Quark")
+    assert [kind for kind, _ in found(DETECTOR, run(asked("Is Zed Quark a user?", lookup, answer=answer)))] == kinds
+
+
 @pytest.mark.parametrize("characters", [100, 3_000, 30_000])
 def test_a_failure_that_is_admitted_at_the_end_of_a_long_answer_is_not_ignored(characters: int) -> None:
     answer = "I looked into this for you. " * (characters // 28) + "Unfortunately the order is locked."

@@ -32,6 +32,21 @@ def test_waiting_is_no_repetition() -> None:
     assert kinds(asked("Build it.", wait, wait)) == []
 
 
+def test_asking_for_a_state_until_it_is_another_is_no_loop() -> None:
+    pending, ready = (call("get_deployment_status", state, id="d-17") for state in ("in progress", "ready"))
+    assert kinds(asked("Deploy it.", *[pending] * 6, ready)) == []
+    assert kinds(asked("Deploy it.", *[pending] * 6)) == ["loop"]
+    assert kinds(asked("Deploy it.", *[pending] * 6), asked("And now?", ready)) == ["loop"]
+
+
+def test_searches_that_find_nothing_one_after_the_other_are_no_loop() -> None:
+    def searched(tool: str) -> list[dict]:
+        return [call(tool, error="Error: no matches found", path=f"{number}.txt") for number in range(5)]
+
+    assert kinds(asked("Where is alpha?", *searched("grep"))) == []
+    assert kinds(asked("Cancel them.", *searched("cancel_order"))) == ["loop"]
+
+
 def test_several_steps_three_times_are_one_loop() -> None:
     search, look = call("search", "nothing", query="lamp"), call("open_page", "empty", number=1)
     assert kinds(asked("Find it.", search, look, search, look, search, look)) == ["loop"]
