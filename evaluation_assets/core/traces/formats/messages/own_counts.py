@@ -13,7 +13,8 @@ from typing import Any
 from evaluation_assets.core.traces.formats.messages.chat import role_of
 from evaluation_assets.core.traces.formats.run_usage import HOLDERS, TOKENS_GIVEN, TOKENS_WRITTEN
 from evaluation_assets.core.traces.formats.stated import Comparisons
-from evaluation_assets.core.traces.formats.untyped import as_number, at, list_in, object_in, objects_in
+from evaluation_assets.core.traces.formats.untyped import as_number, at, in_both_cases, list_in, object_in, objects_in
+from evaluation_assets.core.traces.trajectories.identity import recorded_id
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Trajectory, Usage
 
 _DEEPEST, _DIGITS = 2, 16
@@ -26,6 +27,8 @@ _CALLS = ("toolcall", "functioncall", "toolinvocation", "tooluse")
 _FAILED = ("toolerror", "failedtoolcall")
 _VAGUE = ("message", "step", "turn", "iteration")
 _RUNS = ("task", "run")
+_SESSIONS = in_both_cases("session_id", "conversation_id", "episode_id", "rollout_id", "trajectory_id")
+"""What all messages of a run have in common."""
 _ACTED = re.compile("step|traject|action|tool|call", re.I)
 _BELOW = re.compile("child|^sub|nested|inner", re.I)
 """Names of lists in a step of what a sub-agent did."""
@@ -60,6 +63,8 @@ def confirm_counts(stated: Comparisons, data: JsonObject, messages: Sequence[Any
             _confirm_tokens(stated, number, read.usage or Usage())
     for holder in (data, *(object_in(data.get(name)) for name in HOLDERS)):
         _confirm_each(stated, holder, read.usage or Usage())
+    for name in _SESSIONS:
+        stated.agree("session of the messages", *(recorded_id(message.get(name)) for message in objects_in(messages)))
     fields = [field for message in messages for field in object_in(message).items()]
     if read.usage is None:
         _at_least(stated, "token", sum(as_number(value) or 0 for key, value in fields if key in _TOKENS), 0)

@@ -251,3 +251,10 @@ def test_the_cost_of_a_run_is_compared_with_that_of_its_answers(
     summary = summary_of(path)
     assert run.usage is not None and run.usage.cost_usd == stated
     assert summary.trust == trust and said in summary.sentence
+
+
+@pytest.mark.parametrize("name", ["session_id", "conversationId"])
+@pytest.mark.parametrize(("last", "trust"), [("a", "complete"), ("b", "doubtful"), (None, "complete")])
+def test_messages_of_several_sessions_are_no_run(tmp_path: Path, name: str, last: str | None, trust: str) -> None:
+    messages = [*({**message, name: "a"} for message in CHAT[:-1]), {**CHAT[-1], name: last}]
+    assert summary_of(written(tmp_path, {"messages": messages})).trust == trust
