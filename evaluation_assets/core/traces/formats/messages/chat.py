@@ -6,6 +6,7 @@ from typing import Any
 
 from evaluation_assets.core.traces.formats.messages.contents import (
     CALL_PARTS,
+    TEXTS,
     are_data,
     content_of,
     part_text,
@@ -287,8 +288,8 @@ def _named(call: Fields) -> str:
 
 def result_of(message: Fields) -> Result:
     """Convert a tool message. The call failed if the message or its text says so."""
-    if are_data(message.peek("content")):
-        content = as_text(message.value("content"))
+    if are_data(next((value for key in TEXTS if (value := message.peek(key)) is not None), None)):
+        content = as_text(message.value(*TEXTS))
     else:
         content = content_of(message) or as_text(message.value(*_SHOWN))
     return Result(
