@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from evaluation_assets.core.traces.formats.messages.call_arguments import given_to
 from evaluation_assets.core.traces.formats.messages.contents import (
     CALL_PARTS,
     TEXTS,
@@ -225,7 +226,7 @@ def calls_of(message: Fields) -> Iterator[Call]:
     for call in message.objects("tool_calls", "toolCalls"):
         named = call.text("function") if call.is_text("function") else None  # AgentDojo
         function = call.object("custom") if named else call.object("function", "custom")
-        inside, beside = function.value("arguments", "input"), call.value("arguments", "args", "input")
+        inside, beside = given_to(function), given_to(call)
         call.set_aside("type", "index")
         yield Call(
             name=named or function.text("name") or _named(call),
@@ -234,17 +235,17 @@ def calls_of(message: Fields) -> Iterator[Call]:
         )
     for call in message.objects("invalid_tool_calls"):
         call.set_aside("type", "error")
-        yield Call(name=_named(call), arguments=call.value("args"), id=call.recorded_id("id"))
+        yield Call(name=_named(call), arguments=given_to(call), id=call.recorded_id("id"))
     legacy = message.object("function_call")
     name = legacy.text("name")
     if name is not None:
-        yield Call(name=name, arguments=legacy.value("arguments"))
+        yield Call(name=name, arguments=given_to(legacy))
     if "tool_calls" in message:
         return
     for part in message.parts("content"):
         if not isinstance(part, str) and part.text("type") in CALL_PARTS[:3]:
-            arguments = part.value("input", "arguments", "args")
-            yield Call(name=_named(part), arguments=arguments, id=part.recorded_id("call_id", "tool_call_id", "id"))
+            call_id = part.recorded_id("call_id", "tool_call_id", "id")
+            yield Call(name=_named(part), arguments=given_to(part), id=call_id)
 
 
 def _pieces_of(message: Fields) -> Iterator[Piece]:
@@ -253,7 +254,7 @@ def _pieces_of(message: Fields) -> Iterator[Piece]:
         if isinstance(part, str):
             yield part
         elif part.text("type") in _OF_PROVIDERS:
-            yield Call(name=_named(part), arguments=part.value("input", "args"), id=part.recorded_id("id"))
+            yield Call(name=_named(part), arguments=given_to(part), id=part.recorded_id("id"))
             part.set_aside("caller", "index", "extras")
         elif _is_of_provider(part.text("type")):
             yield _result_of_provider(part)

@@ -3,6 +3,7 @@
 from typing import Any
 
 from evaluation_assets.core.traces.formats.images import image_text
+from evaluation_assets.core.traces.formats.messages.call_arguments import given_to
 from evaluation_assets.core.traces.formats.messages.chat import first_line, stated_error
 from evaluation_assets.core.traces.formats.messages.contents import are_data
 from evaluation_assets.core.traces.formats.transcript import Call, Result, as_text
@@ -30,11 +31,11 @@ SELDOM = ("tool_search_call", "program")
 
 def call_of(item: Fields, kind: str) -> Call:
     """A call that the client executes."""
-    arguments = item.value("arguments", "input", "action", "operation", "actions")
+    given, acted = given_to(item), item.value("action", "operation", "actions")
     item.set_aside("pending_safety_checks", "caller", "environment", "execution", "fingerprint")
     return Call(
         name=item.text("name") or kind.removesuffix("_call"),
-        arguments={"code": item.value("code")} if kind == "program" else arguments,
+        arguments={"code": item.value("code")} if kind == "program" else acted if given is None else given,
         id=item.name("call_id", "id"),
         server=item.text("namespace"),
     )

@@ -27,6 +27,7 @@ from evaluation_assets.core.traces.formats.conversation import (
     usages_by_answer,
 )
 from evaluation_assets.core.traces.formats.messages.asked_beside import REQUESTS, request_in
+from evaluation_assets.core.traces.formats.messages.call_arguments import given_to
 from evaluation_assets.core.traces.formats.messages.chat import (
     first_line,
     has_parts_of_others,
@@ -215,7 +216,7 @@ def _call(block: Fields) -> Call:
     block.set_aside("type", "caller", "cache_control")
     return Call(
         name=block.text("name") or "unnamed",
-        arguments=block.value("input"),
+        arguments=given_to(block),
         id=block.name("id"),
         server=block.text("server_name"),
     )
