@@ -18,7 +18,7 @@ from evaluation_assets.core.traces.formats.outcome_words import outcome_of
 from evaluation_assets.core.traces.formats.run_usage import usage_of_answer
 from evaluation_assets.core.traces.formats.transcript import Asked, Call, Event, Result, Said, as_text, one_line
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields
-from evaluation_assets.core.traces.formats.untyped import first_text, list_in
+from evaluation_assets.core.traces.formats.untyped import at, first_text, list_in
 from evaluation_assets.core.traces.trajectories.failures import told_in
 from evaluation_assets.core.traces.trajectories.model import Usage
 
@@ -40,6 +40,7 @@ GUESSED = "speaker_is_guessed"
 GOES_ON = "answer_goes_on"
 """Field of a message that is a part of the answer in the message before it."""
 _LATENCIES = ("latency_ms", "duration_ms", "latencyMs", "durationMs")
+_ERRORS = ("error", "exception")
 _FAILED = ("error", "failed", "failure", "incomplete", "timeout")
 EXITS = ("exit_code", "exitCode", "returncode", "return_code")
 _CALL_IDS, _TOOLS = ("tool_call_id", "toolCallId"), ("tool_name", "toolName")
@@ -169,10 +170,12 @@ def _role(messages: Sequence[Fields]) -> str:
 
 
 def _results_within(message: Fields) -> Iterator[Result]:
-    """The results that calls have inside them, where no message has any."""
+    """The results that calls have inside them, where no message has any: what came back, or the error."""
     for call in message.objects("tool_calls", "toolCalls"):
-        if (shown := call.value("result", "output")) is not None:
-            content = as_text(shown)
+        shown = call.value(*_SHOWN)
+        told = next((error for key in _ERRORS if (error := call.peek(key))), None) if shown is None else None
+        if shown is not None or told is not None:
+            content = as_text(at(told, "message") or told if shown is None else shown)
             yield Result(content=content, call_id=call.recorded_id(*_OWN_IDS), error=stated_error(call, content))
 
 
@@ -304,7 +307,7 @@ def result_of(message: Fields) -> Result:
 
 def stated_error(result: Fields, content: str) -> str | None:
     """The error of a result whose own fields say that the call failed, in any of the ways that formats have."""
-    error = result.value("error")
+    error = result.value(*_ERRORS)
     told = as_text(error.get("message") or error) if isinstance(error, dict) else error
     if isinstance(told, str) and told.strip():
         return one_line(told)

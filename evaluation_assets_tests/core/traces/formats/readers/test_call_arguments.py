@@ -58,3 +58,33 @@ def test_the_schema_of_a_tools_parameters_is_no_argument(tmp_path: Path) -> None
     del function["args"]
     (run,) = trajectories(written(tmp_path, {"messages": of_chat({"tool_calls": [{"id": "c1", **function}]})}))
     assert calls_of(run) == [("count", {}, "3")]
+
+
+@pytest.mark.parametrize(
+    "came_back",
+    [
+        {"error": "warehouse offline"},
+        {"error": {"message": "warehouse offline", "code": 7}, "result": None},
+        {"exception": "warehouse offline"},
+        {"observation": "warehouse offline", "success": False},
+        {"response": "warehouse offline", "status": "failed"},
+        {"tool_result": "warehouse offline", "is_error": True},
+    ],
+)
+@pytest.mark.parametrize("answer", ["beside", "after"])
+def test_a_call_may_have_its_failure_inside_it(tmp_path: Path, came_back: JsonObject, answer: str) -> None:
+    made = {"role": "assistant", "tool_calls": [{"id": "c1", "name": "count", "arguments": GIVEN, **came_back}]}
+    messages = [{**made, "content": "Three."}] if answer == "beside" else [{**made, "content": None}, SAID]
+    path = written(tmp_path, {"messages": [ASKED, *messages]})
+    (run,) = trajectories(path)
+    assert calls_of(run) == [("count", GIVEN, "warehouse offline")]
+    assert [step.result and step.result.error for step in run.calls] == ["warehouse offline"]
+    assert (run.final_answer, summary_of(path).trust) == ("Three.", "complete")
+
+
+@pytest.mark.parametrize("beside", [{"error": None}, {"error": ""}, {"status": "incomplete"}, {"output": None}])
+def test_a_call_without_result_or_error_has_none(tmp_path: Path, beside: JsonObject) -> None:
+    call = {"id": "c1", "name": "count", "arguments": GIVEN, **beside}
+    path = written(tmp_path, {"messages": [ASKED, {"role": "assistant", "content": None, "tool_calls": [call]}, SAID]})
+    (run,) = trajectories(path)
+    assert calls_of(run) == [("count", GIVEN, None)]
