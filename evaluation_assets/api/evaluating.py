@@ -91,9 +91,9 @@ def evaluate(
         given = {**asdict(settings), "budget": budget, "budget_calls": budget_calls}
         validated(given, _Numbers, "evaluate", UnusableInput)
         chosen = panel_from(installation, panel)
-        for_suite = _Suite.of(suite)
+        for_suite = _suite_of(suite)
         check_usable(installation, chosen)
-        paid = PaidEvaluation(installation, chosen.asking(), settings, for_suite.name)
+        paid = PaidEvaluation(installation, chosen.asking(), settings, for_suite[0])
         looked_at = _looked_at(path, one_drop, format)
         paid.check_budget(budget, budget_calls, lambda: [looked_at])
         paid.check_keys([looked_at])
@@ -135,22 +135,19 @@ def panel_from(home: Installation, panel: str | Path | Mapping[str, Any] | Panel
     return load_panel(home.panel_file if panel is None else UPath(panel))
 
 
-class _Suite:
-    """The suite of a drop: its name, and the file of its cases if one is given."""
+_Suite = tuple[str | None, Path | None]
+"""The suite of a drop: its name, and the file of its cases if one is given."""
 
-    def __init__(self, name: str | None, file: Path | None) -> None:
-        self.name, self.file = name, file
 
-    @classmethod
-    def of(cls, given: str | Path | None) -> "_Suite":
-        if given is None:
-            return cls(None, None)
-        path = Path(given)
-        if str(given) and path.exists():
-            return cls(path.resolve().stem, path)
-        if not given or isinstance(given, Path) or path.suffix or len(path.parts) > 1:
-            raise UnusableInput(f"there is no suite at {str(given)!r}")
-        return cls(given, None)
+def _suite_of(given: str | Path | None) -> _Suite:
+    if given is None:
+        return None, None
+    path = Path(given)
+    if str(given) and path.exists():
+        return path.resolve().stem, path
+    if not given or isinstance(given, Path) or path.suffix or len(path.parts) > 1:
+        raise UnusableInput(f"there is no suite at {str(given)!r}")
+    return given, None
 
 
 def _looked_at(path: Path, one_drop: bool, format_name: str | None) -> Drop:
@@ -194,10 +191,11 @@ def _taken_in(
     one_drop: bool,
     may_replace: Callable[[Conflict], bool],
 ) -> Drop:
-    if suite.file is not None:
-        take_in_suite(home, suite.file)
+    suite_name, file = suite
+    if file is not None:
+        take_in_suite(home, file)
     (drop,) = take_in(home, [source], one_drop=one_drop, name=name, may_replace=may_replace)
-    notes = {"format": format_name, "suite": suite.name}
+    notes = {"format": format_name, "suite": suite_name}
     known = {field: value for field, value in notes.items() if value is not None}
     return annotate(home, drop, **known) if known else drop
 

@@ -243,9 +243,7 @@ def _check(asked: RequestedEvaluation, drops: list[Drop] | None) -> None:
 
     @cache
     def looked_at() -> list[Drop]:
-        if drops is not None:
-            return drops
-        return drops_of(asked.inputs, asked.sessions, one_drop=asked.one_drop, format_name=asked.format_name)
+        return drops_of(asked) if drops is None else drops
 
     paid.check_budget(asked.budget_usd, asked.budget_calls, looked_at)
     if paid.lacks_keys or not paid.is_free:
@@ -263,7 +261,7 @@ def _evaluated_before(asked: RequestedEvaluation) -> list[Drop]:
     """The drops that will be taken in, all of which have the tables that a judge who is asked alone needs."""
     from evaluation_assets.cli.consent import drops_of
 
-    drops = drops_of(asked.inputs, asked.sessions, one_drop=asked.one_drop, format_name=asked.format_name)
+    drops = drops_of(asked)
     keys = keys_in(asked.home, drops, asked.name)
     _refuse_judging([key for key in keys if not asked.home.table(key, "clips").exists])
     return drops

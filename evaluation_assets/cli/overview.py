@@ -21,10 +21,9 @@ from evaluation_assets.core.intake.copying.folders import prepare
 from evaluation_assets.core.intake.drops import scan
 from evaluation_assets.core.judging.panel import Panel
 from evaluation_assets.core.pipeline.settings import load_settings
-from evaluation_assets.core.report.findings.finding_counts import finding_counts
 from evaluation_assets.core.report.gate.gate_formats import aligned
 from evaluation_assets.core.report.index import listed_reports
-from evaluation_assets.core.report.judges.panels import panel_rows
+from evaluation_assets.core.report.overview_rows import finding_counts, panel_rows
 from evaluation_assets.core.report.render import plain
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.counted import counted, first_of

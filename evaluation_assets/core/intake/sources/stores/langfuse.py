@@ -18,7 +18,7 @@ from langfuse.api.core.api_error import ApiError
 from pydantic import ValidationError
 
 from evaluation_assets.core.intake.sources.secrets import secret
-from evaluation_assets.core.intake.sources.settings import LangfuseSettings, SourceSettings
+from evaluation_assets.core.intake.sources.settings import LangfuseSettings
 from evaluation_assets.core.intake.sources.store import StoreError, Trace, Wanted, in_utc
 from evaluation_assets.core.system.one_origin import MOST_REDIRECTS, OtherOrigin, only_to
 from evaluation_assets.core.system.paging import paged
@@ -37,16 +37,6 @@ _RETRIES = 3
 _TIMEOUT_S = 60
 _FIELDS = "core,basic,io,model,usage,trace_context"
 _OF_TRACE = ("sessionId", "userId", "environment", "version", "release", "tags")
-
-
-def open_store(settings: SourceSettings) -> "LangfuseTraces":
-    """The store of a source of type `langfuse`.
-
-    Raises:
-        StoreError: a key is not set.
-    """
-    assert isinstance(settings, LangfuseSettings)
-    return LangfuseTraces(settings)
 
 
 class LangfuseTraces:

@@ -18,7 +18,7 @@ from langsmith.utils import LangSmithAuthError, LangSmithError, LangSmithNotFoun
 from pydantic import ValidationError
 
 from evaluation_assets.core.intake.sources.secrets import secret
-from evaluation_assets.core.intake.sources.settings import LangsmithSettings, SourceSettings
+from evaluation_assets.core.intake.sources.settings import LangsmithSettings
 from evaluation_assets.core.intake.sources.store import StoreError, Trace, Wanted, in_utc
 from evaluation_assets.core.system.one_origin import MOST_REDIRECTS, OtherOrigin, only_to, refusal_in
 from evaluation_assets.core.traces.trajectories.model import JsonObject
@@ -34,16 +34,6 @@ _TIMEOUT_S = 60
 _UNUSED = ("ATTACHMENTS", "EVENTS", "MANIFEST", "SHARE_URL", "INPUTS_PREVIEW", "OUTPUTS_PREVIEW", "LS_USER_ID")
 _SELECTED: list[RunSelectField] = [field for field in get_args(RunSelectField) if field not in _UNUSED]
 _DETAILS = ("prompt_token_details", "completion_token_details", "prompt_cost_details", "completion_cost_details")
-
-
-def open_store(settings: SourceSettings) -> "LangsmithTraces":
-    """The store of a source of type `langsmith`.
-
-    Raises:
-        StoreError: the key is not set.
-    """
-    assert isinstance(settings, LangsmithSettings)
-    return LangsmithTraces(settings)
 
 
 class LangsmithTraces:

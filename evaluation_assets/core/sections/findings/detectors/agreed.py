@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import TypeVar
 
-from evaluation_assets.core.sections.findings.detector import Detected, Detector
+from evaluation_assets.core.sections.findings.detector import Detected, Detector, in_message, in_step
 from evaluation_assets.core.sections.findings.evidence.course import Asked, Course, Message, PlacedStep, quotation
 from evaluation_assets.core.sections.findings.evidence.currencies import currencies_in
 from evaluation_assets.core.sections.findings.evidence.effects import may_do_anything
@@ -127,10 +127,7 @@ def _of_call(
             return
         message = around.message
         if (span := _confirmed_otherwise(made, name, amount, message.text)) is not None:
-            start, end = span
-            yield Detected(
-                kind="contradicted_answer", place=message.place(start, end), evidence=message.text[start:end]
-            )
+            yield in_message("contradicted_answer", message, span)
     elsewhere = {
         str(value) for other in others if other is not made for value in leaves(other.trajectory.arguments(other.call))
     }
@@ -192,7 +189,7 @@ def _found(made: PlacedStep, text: str) -> Detected:
     start, end = made.call.raw
     match = re.compile(rf"(?<![\w.]){re.escape(text)}(?![\w.])").search(made.trajectory.text, start, end)
     span = made.arguments_span if match is None else match.span()
-    return Detected(kind="contradicted_argument", place=made.place(span), evidence=made.trajectory.piece(span))
+    return in_step("contradicted_argument", made, span)
 
 
 DETECTOR = Detector(name="agreed", version="1", kinds=("contradicted_argument", "contradicted_answer"), detect=_detect)

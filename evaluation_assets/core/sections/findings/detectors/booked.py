@@ -12,9 +12,9 @@ from typing import Any
 
 import orjson
 
-from evaluation_assets.core.sections.findings.detector import Detected, Detector
+from evaluation_assets.core.sections.findings.detector import Detected, Detector, in_message
 from evaluation_assets.core.sections.findings.evidence.actions import actions
-from evaluation_assets.core.sections.findings.evidence.course import Asked, Course, Message, PlacedStep, sentences
+from evaluation_assets.core.sections.findings.evidence.course import Asked, Course, Message, PlacedStep, short_sentences
 from evaluation_assets.core.sections.findings.evidence.cues import cues
 from evaluation_assets.core.sections.findings.evidence.effects import may_do_anything, updates
 from evaluation_assets.core.sections.findings.evidence.results import document_of
@@ -31,7 +31,6 @@ _MOST_ENTRIES = 8
 """New entries of which all sums are known."""
 
 _LONGEST_READ = 100_000
-_LONGEST = 500
 _CENT = 0.01
 
 
@@ -131,9 +130,8 @@ def _of_message(message: Message, changes: Sequence[_Change]) -> Iterator[Detect
     is_unchanged = all(change.is_unchanged for change in changes)
     entries = [entry for change in changes for entry in change.entries]
     figures = {figure for change in changes for figure in change.figures}
-    for start, end in sentences(message.text):
-        sentence = message.text[start:end]
-        if end - start > _LONGEST or cues("no_claim").matches(sentence):
+    for span, sentence in short_sentences(message.text):
+        if cues("no_claim").matches(sentence):
             continue
         kind = None
         if is_unchanged and any(action.claims.matches(sentence) for action in actions()):
@@ -141,7 +139,7 @@ def _of_message(message: Message, changes: Sequence[_Change]) -> Iterator[Detect
         elif entries and _is_otherwise(sentence, entries, figures):
             kind = "contradicted_answer"
         if kind is not None:
-            yield Detected(kind=kind, place=message.place(start, end), evidence=sentence)
+            yield in_message(kind, message, span)
             return
 
 

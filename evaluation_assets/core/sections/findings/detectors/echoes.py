@@ -14,7 +14,7 @@ from typing import Any
 
 import orjson
 
-from evaluation_assets.core.sections.findings.detector import Detected, Detector
+from evaluation_assets.core.sections.findings.detector import Detected, Detector, in_step
 from evaluation_assets.core.sections.findings.evidence.course import Asked, Course, Message, PlacedStep, bounded
 from evaluation_assets.core.sections.findings.evidence.echoed import (
     Field,
@@ -108,12 +108,8 @@ def _of_call(made: PlacedStep, earlier: Sequence[PlacedStep], given: Given, word
     }
     for start, end in sorted(spans)[:1]:
         span = made.call.raw[0] + start, made.call.raw[0] + end
-        yield Detected(
-            kind="contradicted_argument",
-            place=made.place(span),
-            evidence=made.trajectory.piece(span),
-            severity=None if changes_state(made.call.name) and not may_do_anything(made.call) else "LOW",
-        )
+        severity = None if changes_state(made.call.name) and not may_do_anything(made.call) else "LOW"
+        yield in_step("contradicted_argument", made, span, severity)
 
 
 def _repeated_otherwise(arguments: JsonObject, result: str) -> Iterator[tuple[str, str]]:
