@@ -82,6 +82,33 @@ class InputPath(click.Path):
         return super().convert(value, param, ctx)
 
 
+class HostType(click.ParamType):
+    """An address or a name of this machine, to listen on.
+
+    An empty one would be all of its addresses: a script that names a variable without a value would open it to others.
+    """
+
+    name = "text"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Check that the machine has the address."""
+        import socket
+
+        if not value.strip():
+            self.fail("the address is empty; 127.0.0.1 is this machine alone, 0.0.0.0 all its addresses", param, ctx)
+        try:
+            family, kind, protocol, _, address = socket.getaddrinfo(value, 0, type=socket.SOCK_STREAM)[0]
+            with socket.socket(family, kind, protocol) as probe:
+                probe.bind(address)
+        except (OSError, UnicodeError) as problem:  # UnicodeError: a name that no domain can have
+            reason = getattr(problem, "strerror", None) or "not a name"
+            self.fail(f"this machine has no address {value!r} ({reason.lower()})", param, ctx)
+        return value
+
+
+HOST = HostType()
+"""An address to listen on."""
+
 AMOUNT = FiniteRange(min=0)
 """An amount of money."""
 
