@@ -55,6 +55,9 @@ class WholeRange(click.IntRange):
         return number if abs(number) < 1 << 62 else self.fail(f"{value} is too large", param, ctx)
 
 
+_EMPTY_OUTPUT = "the path is empty; name a place to write to"
+
+
 class OutputFile(click.Path):
     """A file to write; `-` is standard output, and a symbolic link what it leads to."""
 
@@ -63,10 +66,25 @@ class OutputFile(click.Path):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Parse a path."""
+        if value == "":
+            self.fail(_EMPTY_OUTPUT, param, ctx)
         path = Path(os.fsdecode(super().convert("/dev/stdout" if value == "-" else value, param, ctx)))
         from evaluation_assets.core.lake.staging import is_stream
 
         return path.resolve() if path.is_symlink() and not is_stream(path) else path
+
+
+class OutputFolder(click.Path):
+    """A folder to write to. An empty path would be the working folder."""
+
+    def __init__(self) -> None:
+        super().__init__(file_okay=False, path_type=Path)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Parse a path."""
+        if value == "":
+            self.fail(_EMPTY_OUTPUT, param, ctx)
+        return super().convert(value, param, ctx)
 
 
 class InputPath(click.Path):

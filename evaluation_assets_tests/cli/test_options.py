@@ -53,6 +53,15 @@ def test_a_number_that_nothing_can_hold_is_refused(tmp_path: Path, arguments: tu
     assert why in refused.stderr
 
 
+@pytest.mark.parametrize(
+    "arguments", [("evaluate", "examples", "--output", ""), ("export", "d", "--format", "atif", "--output", "")]
+)
+def test_an_empty_output_is_not_the_working_folder(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    refused = command(*arguments, home=tmp_path)
+    assert refused.returncode == 2
+    assert "Invalid value for '--output': the path is empty" in refused.stderr
+
+
 @pytest.mark.parametrize("server", ["ui", "receive"])
 @pytest.mark.parametrize(
     ("host", "why"),
