@@ -238,7 +238,7 @@ DEEP = b'{"resourceSpans":' + b"[" * 2_000 + b"]" * 2_000 + b"}"
     [
         (b"{", JSON, 400, "the body is not JSON"),
         (b"[]", JSON, 400, "the body is not a JSON object"),
-        (DEEP, JSON, 400, "the body is not JSON"),
+        (DEEP, JSON, 400, "the body is nested too deeply"),
         (b'{"resourceSpans": 1}', JSON, 400, "resourceSpans is not a list"),
         (b"{}", {**JSON, "Content-Encoding": "gzip"}, 400, "the body is not gzip"),
         (gzip.compress(b"{}", mtime=0)[:-9], {**JSON, "Content-Encoding": "gzip"}, 400, "the gzip body is cut off"),

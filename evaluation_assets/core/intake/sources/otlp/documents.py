@@ -9,6 +9,7 @@ import orjson
 
 from evaluation_assets.core.intake.sources.otlp.counting import check_values
 from evaluation_assets.core.intake.sources.otlp.parts import MalformedRequest, OversizedRequest, Part, Parts, Signal
+from evaluation_assets.core.traces.formats.files.json_values import loaded
 from evaluation_assets.core.traces.formats.untyped import at, list_in, objects_in
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
@@ -30,17 +31,19 @@ _GEN_AI = "gen_ai."
 
 
 def document_of(body: bytes) -> JsonObject:
-    """Decode the body of a request.
+    """Decode the body of a request. One text or number that JSON or a table lacks costs no span: senders do not repeat
+    what is refused.
 
     Raises:
-        MalformedRequest: the body is not a JSON object.
+        MalformedRequest: the body is not a JSON object, or is nested too deeply.
         OversizedRequest: it holds too many values.
     """
     check_values(body)
     try:
-        document = orjson.loads(body)
-    except orjson.JSONDecodeError:
-        raise MalformedRequest("the body is not JSON") from None
+        document = loaded(body)
+    except ValueError as problem:
+        is_deep = isinstance(problem.__cause__, RecursionError | TypeError)
+        raise MalformedRequest("the body is nested too deeply" if is_deep else "the body is not JSON") from None
     if not isinstance(document, dict):
         raise MalformedRequest("the body is not a JSON object")
     return document
