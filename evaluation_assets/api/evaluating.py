@@ -91,15 +91,17 @@ def evaluate(
         given = {**asdict(settings), "budget": budget, "budget_calls": budget_calls}
         validated(given, _Numbers, "evaluate", UnusableInput)
         chosen = panel_from(installation, panel)
-        for_suite = _suite_of(suite)
+        suite_name, suite_file = _suite_of(suite)
         check_usable(installation, chosen)
-        paid = PaidEvaluation(installation, chosen.asking(), settings, for_suite[0])
+        paid = PaidEvaluation(installation, chosen.asking(), settings, suite_name)
         looked_at = _looked_at(path, one_drop, format)
         paid.check_budget(budget, budget_calls, lambda: [looked_at])
         paid.check_keys([looked_at])
         if budget is None and budget_calls is None:
             _check_price(paid, chosen, looked_at)
-        drop = _taken_in(installation, path, name, for_suite, format, one_drop, _may_replace(source, replace_drop))
+        if suite_file is not None:
+            take_in_suite(installation, suite_file)
+        drop = _taken_in(installation, path, name, suite_name, format, one_drop, _may_replace(source, replace_drop))
     return _run(installation, chosen, drop, settings, budget, budget_calls, progress)
 
 
@@ -135,11 +137,8 @@ def panel_from(home: Installation, panel: str | Path | Mapping[str, Any] | Panel
     return load_panel(home.panel_file if panel is None else UPath(panel))
 
 
-_Suite = tuple[str | None, Path | None]
-"""The suite of a drop: its name, and the file of its cases if one is given."""
-
-
-def _suite_of(given: str | Path | None) -> _Suite:
+def _suite_of(given: str | Path | None) -> tuple[str | None, Path | None]:
+    """The suite of a drop: its name, and the file of its cases if one is given."""
     if given is None:
         return None, None
     path = Path(given)
@@ -186,16 +185,13 @@ def _taken_in(
     home: Installation,
     source: Path,
     name: str | None,
-    suite: _Suite,
+    suite: str | None,
     format_name: str | None,
     one_drop: bool,
     may_replace: Callable[[Conflict], bool],
 ) -> Drop:
-    suite_name, file = suite
-    if file is not None:
-        take_in_suite(home, file)
     (drop,) = take_in(home, [source], one_drop=one_drop, name=name, may_replace=may_replace)
-    notes = {"format": format_name, "suite": suite_name}
+    notes = {"format": format_name, "suite": suite}
     known = {field: value for field, value in notes.items() if value is not None}
     return annotate(home, drop, **known) if known else drop
 

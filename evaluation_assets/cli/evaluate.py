@@ -9,6 +9,7 @@ from evaluation_assets.cli.coding_agents import with_coding_agents
 from evaluation_assets.cli.options import (
     AMOUNT,
     InputPath,
+    OutputFolder,
     Sectioned,
     WholeRange,
     preprocessing,
@@ -71,7 +72,7 @@ _SECTIONS = {
 @click.option("--replace", is_flag=True, help="Replace existing drops of the same name.")
 @click.option(
     "--output",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=OutputFolder(),
     help="Copy reports and result files to this directory.",
 )
 @click.option("--quiet", is_flag=True, help="Show no progress and no warnings.")

@@ -171,7 +171,7 @@ def prepared(asked: RequestedEvaluation) -> Evaluation:
 
 
 def _check_output(output: Path | None) -> None:
-    """Refuse a folder that the reports cannot be copied to, before anything is paid for."""
+    """Make the folder that the reports are copied to; refuse one that cannot be used before anything is paid for."""
     if output is None:
         return
     place = output.absolute()
@@ -181,6 +181,10 @@ def _check_output(output: Path | None) -> None:
         refuse(f"--output: {place} is not a folder. Choose another path.")
     if not os.access(place, os.W_OK | os.X_OK):
         refuse(f"--output: {place} cannot be written. Change its permissions, or choose another path.")
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+    except OSError as problem:  # a folder below /proc, a name that is too long
+        refuse(f"--output: {output} cannot be made ({problem.strerror}). Choose another path.")
 
 
 def _place_of(home: Installation, given: Path) -> Path:

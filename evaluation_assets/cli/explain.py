@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from evaluation_assets.cli.evaluated import check_run, refuse_without_report
-from evaluation_assets.cli.key_mask import mask_of_keys, masked
+from evaluation_assets.cli.key_mask import mask_of_keys
 from evaluation_assets.cli.options import text_or_json, with_home
 from evaluation_assets.cli.output import echo, echo_json, refuse
 from evaluation_assets.core.intake.clips.tool_types import FINAL
@@ -30,6 +30,7 @@ from evaluation_assets.core.sections.findings.summary import SEVERITIES, kinds_t
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.counted import counted
 from evaluation_assets.core.text.excerpts import without_middle
+from evaluation_assets.core.text.masking import masked
 from evaluation_assets.core.text.meant import did_you_mean
 from evaluation_assets.core.traces.formats.base import UnreadableDrop
 from evaluation_assets.core.traces.trajectories.trajectory_rows import TREE_AND_TEXT, trajectory_of

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from evaluation_assets.cli.key_mask import mask_of_keys, masked
+from evaluation_assets.cli.key_mask import mask_of_keys
 from evaluation_assets.cli.output import refuse
 from evaluation_assets.core.judging.evaluators.judge import EvaluatorJudge
 from evaluation_assets.core.judging.model_judge import ModelJudge
@@ -11,6 +11,7 @@ from evaluation_assets.core.judging.panel import judges_of, load_panel
 from evaluation_assets.core.judging.rubrics.model import load_rubrics
 from evaluation_assets.core.report.provenance.judge_prompts import Wanted, judge_prompts
 from evaluation_assets.core.system.installation import Installation
+from evaluation_assets.core.text.masking import masked
 from evaluation_assets.core.text.meant import did_you_mean
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 

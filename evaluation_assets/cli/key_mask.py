@@ -1,7 +1,6 @@
 """Masks keys in what commands print or export of prompts and replies."""
 
 import os
-from typing import Any
 
 from evaluation_assets.core.judging.panel import load_panel
 from evaluation_assets.core.models.providers.capabilities import PROVIDERS
@@ -14,12 +13,3 @@ def mask_of_keys(home: Installation) -> Mask:
     names = [name for known in PROVIDERS.values() for name in (known.key_env, known.other_key_env)]
     names += [judge.api_key_env for judge in load_panel(home.panel_file).judges]
     return Mask(os.environ.get(name, "") for name in names if name)
-
-
-def masked(value: Any, mask: Mask) -> Any:
-    """A document with every text masked."""
-    if isinstance(value, dict):
-        return {name: masked(item, mask) for name, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [masked(item, mask) for item in value]
-    return mask(value) if isinstance(value, str) else value

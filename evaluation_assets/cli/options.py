@@ -55,6 +55,9 @@ class WholeRange(click.IntRange):
         return number if abs(number) < 1 << 62 else self.fail(f"{value} is too large", param, ctx)
 
 
+_EMPTY_OUTPUT = "the path is empty; name a place to write to"
+
+
 class OutputFile(click.Path):
     """A file to write; `-` is standard output, and a symbolic link what it leads to."""
 
@@ -63,10 +66,25 @@ class OutputFile(click.Path):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Parse a path."""
+        if value == "":
+            self.fail(_EMPTY_OUTPUT, param, ctx)
         path = Path(os.fsdecode(super().convert("/dev/stdout" if value == "-" else value, param, ctx)))
         from evaluation_assets.core.lake.staging import is_stream
 
         return path.resolve() if path.is_symlink() and not is_stream(path) else path
+
+
+class OutputFolder(click.Path):
+    """A folder to write to. An empty path would be the working folder."""
+
+    def __init__(self) -> None:
+        super().__init__(file_okay=False, path_type=Path)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Parse a path."""
+        if value == "":
+            self.fail(_EMPTY_OUTPUT, param, ctx)
+        return super().convert(value, param, ctx)
 
 
 class InputPath(click.Path):
@@ -81,6 +99,33 @@ class InputPath(click.Path):
             self.fail("the path is empty; name a file, a folder or a drop", param, ctx)
         return super().convert(value, param, ctx)
 
+
+class HostType(click.ParamType):
+    """An address or a name of this machine, to listen on.
+
+    An empty one would be all of its addresses: a script that names a variable without a value would open it to others.
+    """
+
+    name = "text"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Check that the machine has the address."""
+        import socket
+
+        if not value.strip():
+            self.fail("the address is empty; 127.0.0.1 is this machine alone, 0.0.0.0 all its addresses", param, ctx)
+        try:
+            family, kind, protocol, _, address = socket.getaddrinfo(value, 0, type=socket.SOCK_STREAM)[0]
+            with socket.socket(family, kind, protocol) as probe:
+                probe.bind(address)
+        except (OSError, UnicodeError) as problem:  # UnicodeError: a name that no domain can have
+            reason = getattr(problem, "strerror", None) or "not a name"
+            self.fail(f"this machine has no address {value!r} ({reason.lower()})", param, ctx)
+        return value
+
+
+HOST = HostType()
+"""An address to listen on."""
 
 AMOUNT = FiniteRange(min=0)
 """An amount of money."""

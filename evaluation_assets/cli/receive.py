@@ -14,7 +14,7 @@ import click
 import uvicorn
 from starlette.applications import Starlette
 
-from evaluation_assets.cli.options import PORT, FiniteRange, with_home
+from evaluation_assets.cli.options import HOST, PORT, FiniteRange, with_home
 from evaluation_assets.cli.output import echo, refuse, warn
 from evaluation_assets.cli.serving.private_home import warn_if_readable
 from evaluation_assets.cli.serving.punctual_protocol import PunctualProtocol
@@ -37,7 +37,7 @@ _DAY = 86_400.0
 
 @click.command()
 @with_home
-@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option("--host", type=HOST, default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option("--port", type=PORT, default=4318, show_default=True, help="Port to listen on; 0 chooses a free one.")
 @click.option("--token-env", help="Environment variable with the bearer token that agents have to send.")
 @click.option(

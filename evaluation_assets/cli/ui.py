@@ -16,7 +16,7 @@ from pathlib import Path
 
 import click
 
-from evaluation_assets.cli.options import PORT, WholeRange, with_home
+from evaluation_assets.cli.options import HOST, PORT, WholeRange, with_home
 from evaluation_assets.cli.output import echo, refuse
 from evaluation_assets.cli.serving.changed_settings import load_changed, problem_of
 from evaluation_assets.cli.serving.code_servers import end_late, keep_alive
@@ -37,7 +37,7 @@ _ALL_INTERFACES = ("0.0.0.0", "::")  # noqa: S104
 @click.command()
 @with_home
 @click.option("--port", type=WholeRange(1, 65535), default=3000, show_default=True, help="Port of the UI.")
-@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option("--host", type=HOST, default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option(
     "--report-port",
     type=PORT,

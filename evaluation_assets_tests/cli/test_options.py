@@ -54,6 +54,31 @@ def test_a_number_that_nothing_can_hold_is_refused(tmp_path: Path, arguments: tu
 
 
 @pytest.mark.parametrize(
+    "arguments", [("evaluate", "examples", "--output", ""), ("export", "d", "--format", "atif", "--output", "")]
+)
+def test_an_empty_output_is_not_the_working_folder(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    refused = command(*arguments, home=tmp_path)
+    assert refused.returncode == 2
+    assert "Invalid value for '--output': the path is empty" in refused.stderr
+
+
+@pytest.mark.parametrize("server", ["ui", "receive"])
+@pytest.mark.parametrize(
+    ("host", "why"),
+    [
+        ("", "the address is empty"),
+        ("203.0.113.7", "this machine has no address '203.0.113.7' ("),
+        ("256.1.1.1", "this machine has no address '256.1.1.1' ("),
+        ("a..b", "this machine has no address 'a..b' ("),
+    ],
+)
+def test_what_is_no_address_of_this_machine_is_refused(tmp_path: Path, server: str, host: str, why: str) -> None:
+    refused = command(server, "--host", host, home=tmp_path)
+    assert refused.returncode == 2
+    assert f"Invalid value for '--host': {why}" in refused.stderr
+
+
+@pytest.mark.parametrize(
     ("name", "meant"),
     [
         ("tau-bench", "did you mean 'tau_bench'?"),

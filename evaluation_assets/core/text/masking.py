@@ -4,8 +4,11 @@ import base64
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 from urllib.parse import quote, quote_plus
+
+from evaluation_assets.core.text.plain_text import Visible, visible
 
 MASKED = "[masked]"
 
@@ -17,17 +20,40 @@ _SHORTEST_WORD = 8
 
 
 class Mask:
-    """Replaces secrets in texts: as they are, and as JSON, URLs, base64 and hexadecimal digits write them."""
+    """Replaces secrets in texts: as they are, and as JSON, URLs, base64 and hexadecimal digits write them.
+
+    Characters that are not seen hide none.
+    """
 
     def __init__(self, values: Iterable[str] = ()) -> None:
         secrets = {part for value in values for part in (value.strip(), *_words(value)) if len(part) >= _SHORTEST}
         forms = {form for secret in secrets for form in _forms(secret) if len(form) >= _SHORTEST}
-        longest_first = sorted(forms, key=lambda form: (-len(form), form))
+        longest_first = sorted(map(visible, forms), key=lambda form: (-len(form), form))
         self._pattern = re.compile("|".join(map(re.escape, longest_first))) if forms else None
 
     def __call__(self, text: str) -> str:
         """The text without secrets."""
-        return text if self._pattern is None else self._pattern.sub(MASKED, text)
+        if self._pattern is None:
+            return text
+        seen, pieces, kept = Visible(text), [], 0
+        for found in self._pattern.finditer(seen.text):
+            start, end = seen.span(*found.span())
+            pieces += [text[kept:start], MASKED]
+            kept = end
+        return "".join([*pieces, text[kept:]])
+
+
+def masked(value: Any, mask: Callable[[str], str]) -> Any:
+    """A JSON value with every text masked.
+
+    Raises:
+        RecursionError: it is nested too deeply.
+    """
+    if isinstance(value, dict):
+        return {name: masked(item, mask) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [masked(item, mask) for item in value]
+    return mask(value) if isinstance(value, str) else value
 
 
 _HOLDS_A_SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL", re.IGNORECASE)

@@ -1,12 +1,13 @@
 """Errors in the words of real servers: what they mean, and what of them is shown."""
 
+import json
 from typing import Any
 
 import pytest
 
 from evaluation_assets.core.models.providers.refusals import LONGEST_REASON
-from evaluation_assets.core.models.providers.sdk_errors import status_error
-from evaluation_assets.core.text.masking import Mask
+from evaluation_assets.core.models.providers.sdk_errors import answer_in, status_error
+from evaluation_assets.core.text.masking import MASKED, Mask
 
 KEY = "sk-proj-abcdefghijklmnop1234"
 
@@ -128,3 +129,12 @@ def test_nesting_without_end_is_read_no_further() -> None:
     for _ in range(100):
         body = {"error": [body]}
     assert "deep" not in str(error(503, body))
+
+
+def test_an_answer_that_repeats_the_key_is_read_without_it() -> None:
+    answer = {"model": "for Bearer opaque/secret", "choices": [{"message": {"content": "opaque/secret"}}]}
+    for given in (answer, json.dumps(answer)):
+        assert answer_in(given, Mask(["opaque/secret"])) == {
+            "model": f"for Bearer {MASKED}",
+            "choices": [{"message": {"content": MASKED}}],
+        }

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation_assets.core.text.masking import MASKED, Mask
+from evaluation_assets.core.text.masking import MASKED, Mask, masked
 
 secrets = st.text(st.characters(min_codepoint=33, exclude_categories=["Cs", "Z", "C"]), min_size=9, max_size=40)
 
@@ -45,3 +45,19 @@ def test_values_too_short_for_a_key_are_left(values: list[str]) -> None:
 
 def test_the_key_of_an_authorization_is_masked_by_itself() -> None:
     assert Mask(["Bearer sk-12345678"])("use sk-12345678 as bearer") == f"use {MASKED} as bearer"
+
+
+def test_characters_that_are_not_seen_hide_no_secret() -> None:
+    mask = Mask(["opaque/secret"])
+    assert mask("an\u200bd opa\u200bque/\u00adsecret or no\u200bne") == f"an\u200bd {MASKED} or no\u200bne"
+    assert Mask(["opaque\u200b/secret"])("opaque\u200b/secret") == MASKED
+
+
+def test_every_text_of_a_json_value_is_masked() -> None:
+    value = {"model": "opaque/secret", "choices": [{"message": {"content": "it is opaque/secret"}}], "n": 1, "x": None}
+    assert masked(value, Mask(["opaque/secret"])) == {
+        "model": MASKED,
+        "choices": [{"message": {"content": f"it is {MASKED}"}}],
+        "n": 1,
+        "x": None,
+    }

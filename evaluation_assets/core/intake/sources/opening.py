@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from pathlib import Path
 
+from evaluation_assets.core.intake.sources.coding_agent_titles import CODING_AGENT_TITLES
 from evaluation_assets.core.intake.sources.received import ReceivedTraces
 from evaluation_assets.core.intake.sources.settings import (
-    CODING_AGENTS,
     BucketSettings,
     FolderSettings,
     ReceivedSettings,
@@ -24,7 +24,7 @@ STORES: Mapping[str, tuple[str, str, str | None]] = {
     "phoenix": ("phoenix", "PhoenixStore", "phoenix"),
     "langfuse": ("langfuse", "LangfuseTraces", "langfuse"),
     "langsmith": ("langsmith", "LangsmithTraces", "langsmith"),
-    **dict.fromkeys(CODING_AGENTS, ("coding_agents", "sessions_of", None)),
+    **dict.fromkeys(CODING_AGENT_TITLES, ("coding_agents", "sessions_of", None)),
 }
 """For each type of source the module, what in it makes a store of settings, and the extra with its client library.
 

@@ -13,6 +13,7 @@ from typing import Any
 from evaluation_assets.core.models.errors import ErrorKind, ProviderError, unreadable
 from evaluation_assets.core.models.providers.base import parsed
 from evaluation_assets.core.models.providers.refusals import is_too_long, reason_in, refused_feature, texts_in
+from evaluation_assets.core.text.masking import masked
 
 _QUOTA = re.compile(r"insufficient_quota|quota|billing|credit", re.IGNORECASE)
 
@@ -139,7 +140,7 @@ def refuse_error_in(answer: Any, mask: Callable[[str], str]) -> None:
 
 
 def answer_in(given: Any, mask: Callable[[str], str]) -> Any:
-    """The body of an answer with HTTP 200, with well-formed texts.
+    """The body of an answer with HTTP 200, with well-formed texts, and without the endpoint's key, should it repeat it.
 
     Raises:
         ProviderError: it is an error.
@@ -147,7 +148,7 @@ def answer_in(given: Any, mask: Callable[[str], str]) -> Any:
     """
     answer = parsed(given)
     refuse_error_in(answer, mask)
-    return answer
+    return masked(answer, mask)
 
 
 def _meant(body: Any) -> int:

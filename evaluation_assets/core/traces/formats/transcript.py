@@ -234,15 +234,20 @@ def written(events: Iterable[Event]) -> tuple[str, tuple[Turn, ...]]:
     return transcript.finished()
 
 
+def shown_with(before: object, asked: Asked) -> Result | None:
+    """The result before a message that has only images or reminders of a program, with these; else `None`."""
+    if not isinstance(before, Result) or _SHOWN.fullmatch(asked.text) is None:
+        return None
+    return replace(before, content="\n".join(filter(None, (before.content, asked.text))))
+
+
 def _with_shown(events: Iterable[Event]) -> list[Event]:
-    """The events, of which messages with only images or reminders of a program are parts of the results before them."""
     joined: list[Event] = []
     for event in events:
-        before = joined[-1] if joined else None
-        if isinstance(event, Asked) and isinstance(before, Result) and _SHOWN.fullmatch(event.text):
-            joined[-1] = replace(before, content="\n".join(filter(None, (before.content, event.text))))
-        else:
-            joined.append(event)
+        whole = shown_with(joined[-1] if joined else None, event) if isinstance(event, Asked) else None
+        if whole is not None:
+            joined.pop()
+        joined.append(whole or event)
     return joined
 
 
