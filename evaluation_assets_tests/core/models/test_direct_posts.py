@@ -115,7 +115,7 @@ def test_a_page_instead_of_a_reply_is_said_to_be_no_json(provider: str) -> None:
     [
         ('data: {"choices": []}\n\ndata: [DONE]\n\n', "it is a stream of events, and not one JSON object"),
         ('{"a":' * 100_000 + "1" + "}" * 100_000, "it is nested too deeply"),
-        ("[]", "it is no reply of the protocol"),
+        ("[]", "it is not a reply of the protocol"),
         ('{"choices": "none", "content": 1}', "`FIELD` is missing or not of the protocol's form"),
     ],
     ids=["stream", "deep", "list", "field"],

@@ -56,7 +56,7 @@ _NAMED = (
 _EVENTS = re.compile(r"\s*(?:data|event|id|retry|):")
 """How a stream of server-sent events begins."""
 
-_NO_REPLY = "it is no reply of the protocol"
+_NO_REPLY = "it is not a reply of the protocol"
 
 _LONGEST_PLACE = 80
 
