@@ -289,6 +289,8 @@ def _taken_in(asked: RequestedEvaluation) -> tuple[list[Drop], bool]:
     """The drops in the installation, and whether something was left out, of which the user is warned."""
     from evaluation_assets.core.intake.copying.suites import take_in_suite
 
+    if asked.format_name is not None:
+        _check_format(asked.inputs, asked.format_name)
     left_out: list[str] = []
     # Of a folder, a file that cannot be read may be one with results of the runs beside it.
     named = () if asked.format_name is not None else filter(Path.is_file, asked.inputs)
@@ -316,6 +318,23 @@ def _taken_in(asked: RequestedEvaluation) -> tuple[list[Drop], bool]:
     if notes:
         drops = [annotate(asked.home, drop, **notes) for drop in drops]
     return drops, bool(left_out)
+
+
+def _check_format(inputs: Sequence[Path], format_name: str) -> None:
+    """Refuse a format in which nothing of a file that is named can be read: the sidecar would keep it."""
+    from evaluation_assets.cli.consent import drops_of
+    from evaluation_assets.core.traces.formats.import_report import ImportReport
+    from evaluation_assets.core.traces.formats.registry import format_of
+    from evaluation_assets.core.traces.trajectories.model import Trajectory
+
+    files = [path for path in inputs if path.is_file()]
+    for drop in drops_of(files, None, one_drop=False, format_name=format_name):
+        items = ImportReport().read(format_of(drop.sources, format_name), drop.sources)
+        first = next(items, None)
+        if first is None or isinstance(first, Trajectory) or any(isinstance(item, Trajectory) for item in items):
+            continue
+        why = f"record {first.line}: {first.detail}"
+        refuse(f"{drop.name}: nothing can be read as {format_name} ({why}). Choose another --format, or leave it out.")
 
 
 def _tell_shared_budget(asked: RequestedEvaluation, drops: Sequence[Drop]) -> None:
