@@ -71,7 +71,7 @@ class Evaluation:
                 self.tell(known)
             else:
                 self.contents[drop] = "" if self.last is None else drop.content_hash()
-                self._before[drop.key] = self._report(drop)
+                self._before[drop.key] = report_files(self.asked.home.reports(drop.key), drop.key).data
                 if (
                     self.last is not None
                     and not self.asked.quiet
@@ -102,9 +102,6 @@ class Evaluation:
     def _lines_again(self, outcome: RunOutcome, *, verbose: bool = False) -> Iterator[Line]:
         """What is printed of an outcome that is as it was."""
         return _lines(self.asked.home, outcome, verbose=verbose, again=True)
-
-    def _report(self, drop: Drop) -> bytes | None:
-        return report_files(self.asked.home.reports(drop.key), drop.key).data
 
     def _print(self, outcome: RunOutcome, lines: Iterable[Line]) -> None:
         self.status = max(self.status, EXIT_STATUS[outcome.status])

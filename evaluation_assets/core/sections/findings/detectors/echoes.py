@@ -260,7 +260,7 @@ def _misspelled(text: str, result: str, given: Given) -> Iterator[Span]:
     answered_forms = {form for value in values_in(result) for form in value.forms}
     for value in new:
         others = (other for other in _misread(value.forms[0]) if other in answered_forms)
-        if not answered.holds(value) and any(_holds(given, value, other) for other in others):
+        if not answered.holds(value) and any(given.holds(Value(value.kind, (other,), 0, 0)) for other in others):
             yield value.start, value.end
 
 
@@ -273,10 +273,6 @@ def _may_be_misspelled(value: Value) -> bool:
 def _misread(form: str) -> Iterator[str]:
     own = _SEPARATORS.sub("", form)
     return (other for other in misreadings(form) if len(other) == len(form) and _SEPARATORS.sub("", other) != own)
-
-
-def _holds(given: Given, value: Value, form: str) -> bool:
-    return given.holds(Value(value.kind, (form,), 0, 0))
 
 
 def _miscalculated(arguments: JsonObject, result: str) -> Iterator[str]:
