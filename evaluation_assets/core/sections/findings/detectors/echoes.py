@@ -29,6 +29,7 @@ from evaluation_assets.core.sections.findings.evidence.given import Given, Texts
 from evaluation_assets.core.sections.findings.evidence.results import document_of
 from evaluation_assets.core.sections.findings.evidence.values import Value, misreadings, values_in
 from evaluation_assets.core.suites.effects import changes_state
+from evaluation_assets.core.text.exact_json import is_number
 from evaluation_assets.core.text.python_source import parsed_expression
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Span
 
@@ -200,7 +201,7 @@ def _is_id(value: Any) -> bool:
 
 
 def _is_figure(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) >= _LEAST_FIGURE
+    return is_number(value) and abs(value) >= _LEAST_FIGURE
 
 
 def _in_parts(parts: list[Any], others: Any) -> Iterator[tuple[str, str]]:
