@@ -71,7 +71,7 @@ class Evaluation:
                 self.tell(known)
             else:
                 self.contents[drop] = "" if self.last is None else drop.content_hash()
-                self._before[drop.key] = self._report(drop)
+                self._before[drop.key] = report_files(self.asked.home.reports(drop.key), drop.key).data
                 if (
                     self.last is not None
                     and not self.asked.quiet
@@ -102,9 +102,6 @@ class Evaluation:
     def _lines_again(self, outcome: RunOutcome, *, verbose: bool = False) -> Iterator[Line]:
         """What is printed of an outcome that is as it was."""
         return _lines(self.asked.home, outcome, verbose=verbose, again=True)
-
-    def _report(self, drop: Drop) -> bytes | None:
-        return report_files(self.asked.home.reports(drop.key), drop.key).data
 
     def _print(self, outcome: RunOutcome, lines: Iterable[Line]) -> None:
         self.status = max(self.status, EXIT_STATUS[outcome.status])
@@ -289,6 +286,8 @@ def _taken_in(asked: RequestedEvaluation) -> tuple[list[Drop], bool]:
     """The drops in the installation, and whether something was left out, of which the user is warned."""
     from evaluation_assets.core.intake.copying.suites import take_in_suite
 
+    if asked.format_name is not None:
+        _check_format(asked, asked.format_name)
     left_out: list[str] = []
     # Of a folder, a file that cannot be read may be one with results of the runs beside it.
     named = () if asked.format_name is not None else filter(Path.is_file, asked.inputs)
@@ -316,6 +315,23 @@ def _taken_in(asked: RequestedEvaluation) -> tuple[list[Drop], bool]:
     if notes:
         drops = [annotate(asked.home, drop, **notes) for drop in drops]
     return drops, bool(left_out)
+
+
+def _check_format(asked: RequestedEvaluation, format_name: str) -> None:
+    """Refuse a format in which nothing of a file that is named can be read: the sidecar would keep it."""
+    from evaluation_assets.cli.consent import drops_of
+    from evaluation_assets.core.traces.formats.import_report import ImportReport
+    from evaluation_assets.core.traces.formats.registry import format_of
+    from evaluation_assets.core.traces.trajectories.model import Trajectory
+
+    files = tuple(path for path in asked.inputs if path.is_file())
+    for drop in drops_of(replace(asked, inputs=files, sessions=None, one_drop=False)) if files else ():
+        items = ImportReport().read(format_of(drop.sources, format_name), drop.sources)
+        first = next(items, None)
+        if first is None or isinstance(first, Trajectory) or any(isinstance(item, Trajectory) for item in items):
+            continue
+        why = f"record {first.line}: {first.detail}"
+        refuse(f"{drop.name}: nothing can be read as {format_name} ({why}). Choose another --format, or leave it out.")
 
 
 def _tell_shared_budget(asked: RequestedEvaluation, drops: Sequence[Drop]) -> None:

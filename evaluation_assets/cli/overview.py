@@ -195,12 +195,9 @@ def _drift(home: Installation, rows: Sequence[dict[str, Any]]) -> Iterator[str]:
         charts = (f"{max(night['e_value'] for night in nights):.2f}", f"{last['cusum']:.2f}")
         table.append((plain(suite), plain(metric), str(last["night"]), "yes" if last["alarm"] else "no", *charts))
     yield from ("drift since the baseline", *aligned(table))
-    yield f"  e-value: the evidence for a lasting change for the worse; drift from {1 / _alpha(home):g} on."
+    alpha = load_settings(home.gate_file).gate.alpha
+    yield f"  e-value: the evidence for a lasting change for the worse; drift from {1 / alpha:g} on."
     yield f"  CUSUM: the decreases summed up, in standard errors; drift from {CUSUM_LIMIT:g} on."
-
-
-def _alpha(home: Installation) -> float:
-    return load_settings(home.gate_file).gate.alpha
 
 
 _TEXTS = {"leaderboard": _leaderboard, "judge_cards": _cards, "drift": _drift}

@@ -18,7 +18,7 @@ from evaluation_assets.defs.per_judge import LEVELS, judge_keys
 from evaluation_assets.defs.results import linked
 from evaluation_assets.defs.stage import Stage, stage
 
-REPORT_VERSION = "46"
+REPORT_VERSION = "47"
 """Increment when the same tables would give a different report."""
 
 REPORTED = (

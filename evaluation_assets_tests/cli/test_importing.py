@@ -5,7 +5,6 @@ import re
 import shutil
 from pathlib import Path
 
-import pytest
 from click.testing import CliRunner, Result
 from hypothesis import given
 from hypothesis import strategies as st
@@ -127,11 +126,31 @@ def test_files_of_a_folder_that_are_not_read_are_counted(tmp_path: Path) -> None
     assert "skipped" not in shown(next((tmp_path / "tagged").glob("*.json*"))).stderr
 
 
-@pytest.mark.parametrize("name", ["plan", "evaluate"])
-def test_a_forced_format_goes_before_what_a_file_looks_like(tmp_path: Path, name: str) -> None:
+def test_a_forced_format_goes_before_what_a_file_looks_like(tmp_path: Path) -> None:
+    """And is kept, unless nothing can be read in it: then the drop stays as it was."""
+    messages = [{"role": "user", "content": "Two and two?"}, {"role": "assistant", "content": "4"}]
+    record = {"raw_response": "<answer>4</answer>", "task_id": "t", "messages": messages}
+    file, home = tmp_path / "d.jsonl", tmp_path / "home"
+    file.write_text(json.dumps(record) + "\n")
+    sidecar = Path(Installation.at(str(home)).drops.path) / "d.drop.yaml"
+    assert command("evaluate", file, "--format", "openai_messages", home=home).returncode == 0
+    assert sidecar.read_text() == "format: openai_messages\n"
+    for named in (file, "d"):
+        refused = command("evaluate", named, "--format", "swe_agent", home=home)
+        assert refused.returncode == 2
+        assert "nothing can be read as swe_agent (record 1: " in refused.stderr
+    assert sidecar.read_text() == "format: openai_messages\n"
+    assert "unchanged since its last evaluation" in command("evaluate", file, home=home).stdout
+
+
+def test_a_preview_of_costs_counts_what_a_forced_format_cannot_read(tmp_path: Path) -> None:
     (tmp_path / "d.jsonl").write_text(json.dumps({"raw_response": "<answer>4</answer>", "task_id": "t"}) + "\n")
-    done = command(name, tmp_path / "d.jsonl", "--format", "openai_messages", home=tmp_path / "home")
-    assert ("1 record rejected" if name == "evaluate" else "unreadable         1") in done.stdout
-    if name == "evaluate":
-        drops = Path(Installation.at(str(tmp_path / "home")).drops.path)
-        assert (drops / "d.drop.yaml").read_text() == "format: openai_messages\n"
+    done = command("plan", tmp_path / "d.jsonl", "--format", "openai_messages", home=tmp_path / "home")
+    assert "unreadable         1" in done.stdout
+
+
+def test_a_format_that_a_sidecar_demands_is_named_with_its_place(tmp_path: Path) -> None:
+    (tmp_path / "d.jsonl").write_text(json.dumps({"raw_response": "<answer>4</answer>", "task_id": "t"}) + "\n")
+    (tmp_path / "d.drop.yaml").write_text("format: openai_messages\n")
+    said = shown(tmp_path / "d.jsonl").stdout
+    assert "the line `format: openai_messages` of the drop's sidecar (NAME.drop.yaml, or" in said

@@ -33,6 +33,9 @@ _POLL_S = 0.25
 
 _log = log_of(__name__)
 
+_MOST_UNREADABLE = 3
+"""How often a question is sent whose replies cannot be read: each may be paid for, and the next is likely the same."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Question:
@@ -177,7 +180,8 @@ class Client:
                 if problem.kind in REFUSED_FOR_ALL:
                     self.stop(Stopped(problem.kind, str(problem)))
                 wait = self._backoff.after(problem, attempt)
-                gives_up = not too_many and (failures == MOST_FAILURES - 1 or wait > deadline.left)
+                most = _MOST_UNREADABLE if problem.is_billed else MOST_FAILURES - 1
+                gives_up = not too_many and (failures >= most or wait > deadline.left)
                 if not problem.retryable or gives_up or self.circuit.is_open:
                     self._say_once(problem.kind, str(problem))
                     raise

@@ -1,6 +1,5 @@
 """Errors of model calls."""
 
-from json import JSONDecodeError
 from typing import Literal
 
 from evaluation_assets.core.models.dialects import Feature
@@ -66,10 +65,9 @@ class ProviderError(Exception):
         return ProviderError("server", str(self), retryable=True, endpoint_failed=True)
 
 
-def unreadable(problem: Exception, *, is_billed: bool) -> ProviderError:
+def unreadable(why: str, *, is_billed: bool) -> ProviderError:
     """The error for a response that arrived and cannot be read."""
-    said = "it is not JSON" if isinstance(problem, JSONDecodeError) else type(problem).__name__
-    message = f"unreadable response: {said}"
+    message = f"unreadable response: {why}"
     return ProviderError("server", message, retryable=True, endpoint_failed=True, is_billed=is_billed)
 
 

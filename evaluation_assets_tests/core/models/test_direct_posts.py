@@ -90,9 +90,9 @@ def test_later_requests_fail_as_the_first_does(provider: str, failing: Reply) ->
 @pytest.mark.parametrize(
     ("headers", "problem"),
     [
-        ({"content-encoding": "gzip"}, "DecodingError"),
-        ({"Content-Length": "100", "Connection": "close"}, "ReadError"),
-        ({"content-length": "100"}, "ClientResponseError"),
+        ({"content-encoding": "gzip"}, "its content is not encoded as its head says"),
+        ({"Content-Length": "100", "Connection": "close"}, "it was cut off"),
+        ({"content-length": "100"}, "its head or its length is not HTTP"),
     ],
     ids=["no gzip", "half a body", "two lengths"],
 )
@@ -107,3 +107,26 @@ def test_what_has_answered_is_not_said_to_have_no_connection(
 def test_a_page_instead_of_a_reply_is_said_to_be_no_json(provider: str) -> None:
     page = Reply(headers={"content-type": "application/json"}, text="<html>Welcome</html>")
     assert asked(provider, lambda _: page, 2) == ["server unreadable response: it is not JSON None True"] * 2
+
+
+@PROVIDERS
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ('data: {"choices": []}\n\ndata: [DONE]\n\n', "it is a stream of events, and not one JSON object"),
+        ('{"a":' * 100_000 + "1" + "}" * 100_000, "it is nested too deeply"),
+        ("[]", "it is not a reply of the protocol"),
+        ('{"choices": "none", "content": 1}', "`FIELD` is missing or not of the protocol's form"),
+    ],
+    ids=["stream", "deep", "list", "field"],
+)
+def test_a_reply_that_cannot_be_read_is_described(provider: str, text: str, problem: str) -> None:
+    reply = Reply(headers={"content-type": "application/json"}, text=text)
+    said = problem.replace("FIELD", "choices" if provider == "openai_compatible" else "content")
+    assert asked(provider, lambda _: reply, 2) == [f"server unreadable response: {said} None True"] * 2
+
+
+@PROVIDERS
+def test_a_closed_connection_is_no_timeout(provider: str) -> None:
+    said = "server the endpoint closed the connection without a reply None True"
+    assert asked(provider, lambda _: Reply(hang_up=True), 2) == [said] * 2

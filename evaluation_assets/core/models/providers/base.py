@@ -40,17 +40,15 @@ def parsed(answer: Any) -> Any:
     """The body of an answer, with well-formed texts. The SDKs leave JSON alone that is sent as `text/plain`.
 
     Raises:
-        ValueError: the text is not JSON, or the body is nested too deeply.
+        ValueError: the text is not JSON.
+        RecursionError: the body is nested too deeply.
     """
-    try:
-        if isinstance(answer, str | bytes):
-            try:
-                return loads(answer)
-            except orjson.JSONDecodeError:  # it may hold numbers that JSON lacks
-                answer = json.loads(answer)
-        return well_formed_json(answer)
-    except RecursionError:
-        raise ValueError("nested too deeply") from None
+    if isinstance(answer, str | bytes):
+        try:
+            return loads(answer)
+        except orjson.JSONDecodeError:  # it may hold numbers that JSON lacks
+            answer = json.loads(answer)
+    return well_formed_json(answer)
 
 
 BatchItem = Reply | ProviderError | None

@@ -39,8 +39,8 @@ def bounded(client: type[httpx2.AsyncClient], base_url: str) -> httpx2.AsyncClie
                 response = await super().send(request, **options)
             except httpx2.TooManyRedirects:
                 raise _circle() from None
-            except aiohttp.ClientResponseError as problem:  # the transport lets it through: this is not HTTP
-                raise unreadable(problem, is_billed=True) from None
+            except aiohttp.ClientResponseError:  # the transport lets it through
+                raise unreadable("its head or its length is not HTTP", is_billed=True) from None
             try:
                 with _reading(response):
                     return await _in_full(response)
@@ -110,8 +110,10 @@ def _reading(response: httpx2.Response) -> Iterator[None]:
     """What goes wrong while a body is read, as a `ProviderError`: to SDKs it is as if nobody had answered."""
     try:
         yield
-    except (httpx2.DecodingError, httpx2.ReadError, httpx2.RemoteProtocolError) as problem:
-        raise unreadable(problem, is_billed=response.is_success) from None
+    except httpx2.DecodingError:
+        raise unreadable("its content is not encoded as its head says", is_billed=response.is_success) from None
+    except (httpx2.ReadError, httpx2.RemoteProtocolError):
+        raise unreadable("it was cut off", is_billed=response.is_success) from None
 
 
 async def _in_full(response: httpx2.Response) -> httpx2.Response:

@@ -7,13 +7,17 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from json import JSONDecodeError
 from socket import gaierror
 from typing import Any
+
+from pydantic import ValidationError
 
 from evaluation_assets.core.models.errors import ErrorKind, ProviderError, unreadable
 from evaluation_assets.core.models.providers.base import parsed
 from evaluation_assets.core.models.providers.refusals import is_too_long, reason_in, refused_feature, texts_in
 from evaluation_assets.core.text.masking import masked
+from evaluation_assets.core.text.plain_text import plain
 
 _QUOTA = re.compile(r"insufficient_quota|quota|billing|credit", re.IGNORECASE)
 
@@ -47,6 +51,16 @@ _NAMED = (
     (re.compile(r"server_error|internal|api_error", re.IGNORECASE), 500),
 )
 """The statuses of errors by their names, the first that is found."""
+
+_EVENTS = re.compile(r"\s*(?:data|event|id|retry|):")
+"""How a stream of server-sent events begins."""
+
+_DISCONNECTED = "ServerDisconnectedError"
+"""The class of aiohttp, by its name: to load the package takes longer than all else here."""
+
+_NO_REPLY = "it is not a reply of the protocol"
+
+_LONGEST_PLACE = 80
 
 _UNREACHED = (errno.ECONNREFUSED, errno.EHOSTUNREACH, errno.ENETUNREACH)
 """Errors of the system before there is a connection on which something could be sent."""
@@ -91,7 +105,28 @@ def in_our_words(
             raise problem.__cause__ from None
         raise connection_error(problem, timed_out=isinstance(problem, timeout)) from None
     except (other, ValueError, OverflowError, RecursionError) as problem:
-        raise unreadable(problem, is_billed=True) from None
+        raise unreadable(_why_unreadable(problem), is_billed=True) from None
+
+
+class NestedTooDeeply(ValueError):
+    """A body that is nested more deeply than it can be read."""
+
+
+def _why_unreadable(problem: Exception) -> str:
+    """What is wrong with the body of an answer with HTTP 200."""
+    match problem:
+        case JSONDecodeError(doc=str(text)) if _EVENTS.match(text):
+            return "it is a stream of events, and not one JSON object"
+        case JSONDecodeError():
+            return "it is not JSON"
+        case UnicodeDecodeError():
+            return "it is not UTF-8"
+        case ValidationError():
+            place = ".".join(map(str, problem.errors(include_url=False, include_input=False)[0]["loc"]))
+            return f"`{plain(place)[:_LONGEST_PLACE]}` is missing or not of the protocol's form" if place else _NO_REPLY
+        case NestedTooDeeply() | RecursionError():
+            return "it is nested too deeply"
+    return _NO_REPLY
 
 
 def status_error(status: int, headers: Mapping[str, str], body: Any, mask: Callable[[str], str]) -> ProviderError:
@@ -144,11 +179,15 @@ def answer_in(given: Any, mask: Callable[[str], str]) -> Any:
 
     Raises:
         ProviderError: it is an error.
-        ValueError: it is not JSON, or nested too deeply.
+        NestedTooDeeply: it is nested too deeply.
+        ValueError: it is not JSON.
     """
-    answer = parsed(given)
-    refuse_error_in(answer, mask)
-    return masked(answer, mask)
+    try:
+        answer = parsed(given)
+        refuse_error_in(answer, mask)
+        return masked(answer, mask)
+    except RecursionError:
+        raise NestedTooDeeply from None
 
 
 def _meant(body: Any) -> int:
@@ -164,6 +203,9 @@ def _meant(body: Any) -> int:
 def connection_error(problem: Exception, *, timed_out: bool) -> ProviderError:
     """The error for a request that got no response."""
     refused = _refused(problem)
+    if any(type(cause).__name__ == _DISCONNECTED for cause in _causes(problem)):
+        said = "the endpoint closed the connection without a reply"
+        return ProviderError("server", said, retryable=True, endpoint_failed=True)
     if timed_out and refused is None:
         return ProviderError("timeout", "no response in time", retryable=True, endpoint_failed=True)
     cause = type(problem.__cause__ or problem).__name__ if refused is None else _reason(refused)
@@ -173,12 +215,15 @@ def connection_error(problem: Exception, *, timed_out: bool) -> ProviderError:
 
 def _refused(problem: BaseException) -> OSError | None:
     """The error of the system for which no connection was made: HTTP clients call that a timeout too."""
-    first, cause = None, problem
+    of_system = [each for each in _causes(problem) if isinstance(each, OSError) and not isinstance(each, TimeoutError)]
+    return of_system[-1] if of_system else None  # what HTTP clients raise in its place may be errors of the system too
+
+
+def _causes(problem: BaseException) -> Iterator[BaseException]:
+    cause: BaseException | None = problem
     while cause is not None:
-        if isinstance(cause, OSError) and not isinstance(cause, TimeoutError):
-            first = cause  # what HTTP clients raise in its place may be errors of the system too
+        yield cause
         cause = cause.__cause__ or cause.__context__
-    return first
 
 
 def _reason(refused: OSError) -> str:

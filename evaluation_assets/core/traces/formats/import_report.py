@@ -48,6 +48,7 @@ _CALL_LINE = re.compile(r"lines\[\] \((?:tool|function)(?:_(?:call|use|result|ou
 """The path of lines that are calls or results, by a type that the log which they are in does not have."""
 
 _RUNS_NAMED = 10
+_DEMANDED = "--format, or the line `format: {}` of the drop's sidecar (NAME.drop.yaml, or _drop.yaml in a folder),"
 _KINDS_NAMED = 5
 """Kinds of message parts that a sentence names."""
 _UNNAMED = "unnamed"
@@ -158,8 +159,9 @@ class ImportSummary(BaseModel):
         kinds = ", ".join(sorted(self.unknown_parts, key=lambda kind: -self.unknown_parts[kind])[:_KINDS_NAMED])
         unknown = sum(self.unknown_parts.values())
         names = ", ".join(self.guessed_speakers[:_KINDS_NAMED])
+        forced = self.forced_format
         sentences = _sentences(
-            (bool(self.forced_format), "", f"no file looks like {self.forced_format}"),
+            (bool(forced), "", f"no file looks like {forced}, which {_DEMANDED.format(forced)} demands"),
             (self.calls_not_read, "call", "in the source could not be read"),
             (self.results_not_read, "result", "in the source could not be read"),
             (unknown, "part", f"of messages could not be read: {kinds}"),

@@ -60,11 +60,7 @@ class LangfuseTraces:
         )
 
     def ended(self, after: datetime, until: datetime, wanted: Wanted) -> Iterator[Trace]:
-        """Yield the wanted traces that ended in `(after, until]`, in order of the ends of their root observations.
-
-        Raises:
-            StoreError: Langfuse cannot be reached or refuses.
-        """
+        """Yield the wanted traces that ended in `(after, until]`, in order of the ends of their root observations."""
         ends: dict[str, datetime] = {}
         for root in self._observations(_PAGE, fields="core", filter=self._roots(after, until)):
             if root.trace_id is not None and root.end_time is not None and after < in_utc(root.end_time) <= until:
@@ -75,7 +71,6 @@ class LangfuseTraces:
                 yield Trace(id=name, ended_at=ended_at, record=_record(name, list(observations)))
 
     def id_of(self, record: JsonObject) -> str | None:
-        """The ID of the trace that a record holds."""
         return (record.get("trace") or {}).get("id")
 
     def _roots(self, after: datetime, until: datetime) -> str:

@@ -53,11 +53,7 @@ class LangsmithTraces:
         self._project_id: str | None = None
 
     def ended(self, after: datetime, until: datetime, wanted: Wanted) -> Iterator[Trace]:
-        """Yield the wanted traces that ended in `(after, until]`, in order of the ends of their root runs.
-
-        Raises:
-            StoreError: LangSmith cannot be reached or refuses.
-        """
+        """Yield the wanted traces that ended in `(after, until]`, in order of the ends of their root runs."""
         with _explained(self._settings):
             ends = {name: (ended_at, started_at) for ended_at, name, started_at in self._ends(after, until)}
         for name, (ended_at, started_at) in sorted(ends.items(), key=lambda item: (item[1][0], item[0])):
@@ -74,7 +70,6 @@ class LangsmithTraces:
                     yield Trace(id=name, ended_at=ended_at, record=_tree(name, runs))
 
     def id_of(self, record: JsonObject) -> str | None:
-        """The ID of the trace that a record holds."""
         return record.get("trace_id")
 
     def _ends(self, after: datetime, until: datetime) -> Iterator[tuple[datetime, str, datetime]]:

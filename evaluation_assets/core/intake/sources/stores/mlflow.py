@@ -60,7 +60,6 @@ class MlflowStore:
                     yield Trace(id=name, ended_at=end, record=traces[name].to_dict())
 
     def id_of(self, record: JsonObject) -> str | None:
-        """The trace's ID."""
         return first_text(object_in(record.get("info")), "trace_id", "request_id")
 
     @cached_property

@@ -55,7 +55,6 @@ class PhoenixStore:
         self._client = Client(http_client=self._http)
 
     def ended(self, after: datetime, until: datetime, wanted: Wanted) -> Iterator[Trace]:
-        """Yield the traces that ended in `(after, until]`."""
         listed = [
             *self._listed(after - _SHORT, until + timedelta(microseconds=1), None),
             *self._listed(after - _LONGEST, after - _SHORT, _SHORT),
@@ -72,7 +71,6 @@ class PhoenixStore:
                     yield Trace(id=name, ended_at=ends[name], record=records[name])
 
     def id_of(self, record: JsonObject) -> str | None:
-        """The trace's ID."""
         name = record.get("trace_id")
         return name if isinstance(name, str) else None
 

@@ -34,7 +34,6 @@ class PhoenixSink:
         return send_groups(grouped_by(scores, lambda score: score.span_id is None, _TOGETHER), self._send_batch)
 
     def annotations(self, traces: Sequence[str]) -> Iterator[Annotation]:
-        """The annotations of people on traces."""
         for some in chunks(traces, _IDS_ASKED):
             yield from filter(None, map(_by_a_person, paged(partial(self._page, some), SendError)))
 

@@ -21,6 +21,7 @@ from evaluation_assets.core.sections.findings.evidence.resolved import days_mean
 from evaluation_assets.core.sections.findings.evidence.results import document_of
 from evaluation_assets.core.sections.findings.evidence.values import currency_beside, money_in, values_in
 from evaluation_assets.core.suites.effects import changes_state
+from evaluation_assets.core.text.exact_json import is_number
 from evaluation_assets.core.traces.trajectories.calls import leaves
 from evaluation_assets.core.traces.trajectories.model import Span
 
@@ -117,9 +118,7 @@ def _of_call(
         yield _found(made, text)
         return
     amounts = {
-        name: value
-        for name, value in arguments.items()
-        if isinstance(value, int | float) and not isinstance(value, bool) and _AMOUNT.fullmatch(name) is not None
+        name: value for name, value in arguments.items() if is_number(value) and _AMOUNT.fullmatch(name) is not None
     }
     for name, amount in amounts.items() if len(amounts) == 1 else ():
         if _is_other_amount(amount, around):

@@ -20,6 +20,7 @@ from evaluation_assets.core.sections.findings.evidence.effects import may_do_any
 from evaluation_assets.core.sections.findings.evidence.results import document_of
 from evaluation_assets.core.sections.findings.evidence.values import currency_beside, values_in
 from evaluation_assets.core.suites.effects import changes_state
+from evaluation_assets.core.text.exact_json import is_number
 from evaluation_assets.core.traces.trajectories.calls import leaves
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
@@ -77,7 +78,7 @@ class _Records:
         arguments = made.trajectory.arguments(made.call) or {}
         entries = self._new_entries(record)
         if changes_state(made.call.name):
-            figures = {abs(float(each)) for each in leaves([record, arguments]) if _is_number(each)}
+            figures = {abs(float(each)) for each in leaves([record, arguments]) if is_number(each)}
             is_unchanged = updates(made.call) and self._is_as_before(made, record, arguments)
             yield _Change(figures, entries, is_unchanged=is_unchanged)
         if len(record) >= _FEWEST_FIELDS:
@@ -116,12 +117,8 @@ class _Records:
 def _amount_of(entry: Any) -> float | None:
     """The only amount of an entry of a list."""
     fields: Mapping[str, Any] = entry if isinstance(entry, dict) else {}
-    amounts = [float(value) for name, value in fields.items() if _AMOUNT.fullmatch(name) and _is_number(value)]
+    amounts = [float(value) for name, value in fields.items() if _AMOUNT.fullmatch(name) and is_number(value)]
     return amounts[0] if len(amounts) == 1 else None
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _of_message(message: Message, changes: Sequence[_Change]) -> Iterator[Detected]:

@@ -29,6 +29,7 @@ from evaluation_assets.core.sections.findings.evidence.given import Given, Texts
 from evaluation_assets.core.sections.findings.evidence.results import document_of
 from evaluation_assets.core.sections.findings.evidence.values import Value, misreadings, values_in
 from evaluation_assets.core.suites.effects import changes_state
+from evaluation_assets.core.text.exact_json import is_number
 from evaluation_assets.core.text.python_source import parsed_expression
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Span
 
@@ -200,7 +201,7 @@ def _is_id(value: Any) -> bool:
 
 
 def _is_figure(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) >= _LEAST_FIGURE
+    return is_number(value) and abs(value) >= _LEAST_FIGURE
 
 
 def _in_parts(parts: list[Any], others: Any) -> Iterator[tuple[str, str]]:
@@ -260,7 +261,7 @@ def _misspelled(text: str, result: str, given: Given) -> Iterator[Span]:
     answered_forms = {form for value in values_in(result) for form in value.forms}
     for value in new:
         others = (other for other in _misread(value.forms[0]) if other in answered_forms)
-        if not answered.holds(value) and any(_holds(given, value, other) for other in others):
+        if not answered.holds(value) and any(given.holds(Value(value.kind, (other,), 0, 0)) for other in others):
             yield value.start, value.end
 
 
@@ -273,10 +274,6 @@ def _may_be_misspelled(value: Value) -> bool:
 def _misread(form: str) -> Iterator[str]:
     own = _SEPARATORS.sub("", form)
     return (other for other in misreadings(form) if len(other) == len(form) and _SEPARATORS.sub("", other) != own)
-
-
-def _holds(given: Given, value: Value, form: str) -> bool:
-    return given.holds(Value(value.kind, (form,), 0, 0))
 
 
 def _miscalculated(arguments: JsonObject, result: str) -> Iterator[str]:
