@@ -2,15 +2,15 @@
 
 OpenTelemetry's console exporter and Phoenix (JSON, or rows of a table) have the IDs in `context`; ADOT, CloudWatch and
 programs that write the spans of an in-memory exporter have them beside the attributes, in snake or camel case. The SDKs
-of Go and Node, Zipkin, Datadog, AgentOps and the table of Pydantic Logfire have names of their own. A record may also
-be the attributes of a model's request alone.
+of Go and Node, Zipkin, Datadog, PostHog, AgentOps and the table of Pydantic Logfire have names of their own. A record
+may also be the attributes of a model's request alone.
 """
 
 import re
 from collections.abc import Iterator
 from typing import Any
 
-from evaluation_assets.core.traces.formats.spans import agentops, datadog, logfire, monocle, other_names
+from evaluation_assets.core.traces.formats.spans import agentops, datadog, logfire, monocle, other_names, posthog
 from evaluation_assets.core.traces.formats.spans.tree import Event, Span
 from evaluation_assets.core.traces.formats.times import seconds_of, span_ms
 from evaluation_assets.core.traces.formats.transcript import as_text
@@ -62,7 +62,9 @@ def spans_in(data: Any) -> list[JsonObject]:
 
 def _one_in(data: Any) -> JsonObject | None:
     """The span that a value is, under the names of Python's SDK."""
-    return data if is_span(data) else other_names.span_of(data) or datadog.span_of(data)
+    if is_span(data):
+        return data
+    return other_names.span_of(data) or datadog.span_of(data) or posthog.span_of(data)
 
 
 def is_span(data: Any) -> bool:
