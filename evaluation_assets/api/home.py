@@ -80,7 +80,7 @@ class Home:
         if not self.installation.table(drop, "task_metrics").exists:
             listed = f"evaluated drops: {first_of(self.drops, 10) or 'none'}"
             hint = did_you_mean(drop, self.drops, listed)
-            raise UnknownName(f"{drop} has not been evaluated in {self.installation.root}; {hint}")
+            raise UnknownName(f"{drop or repr(drop)} has not been evaluated in {self.installation.root}; {hint}")
 
     def stored(self, table: "Table", drop: str | None) -> Iterator[Stored]:
         """The files of a table."""

@@ -19,7 +19,7 @@ def check_evaluated(home: Installation, drop: str, table: str = "task_metrics") 
     if not home.table(drop, table).exists:
         known = home.drops_with(table)
         listed = f"evaluated drops: {first_of(known, _NAMED) or 'none'}"
-        refuse(f"{drop} has not been evaluated; {did_you_mean(drop, known, listed)}")
+        refuse(f"{drop or repr(drop)} has not been evaluated; {did_you_mean(drop, known, listed)}")
     _warn_if_changed(home, drop)
 
 
@@ -65,6 +65,8 @@ def refuse_without_drops(home: Installation) -> NoReturn:
 def check_run(home: Installation, drop: str, run: str, known: Collection[str]) -> None:
     """Exit with status 2 if a drop has no such run; `known` are those that it has."""
     if run not in known:
+        if not known:
+            refuse(f"{drop!r} has no runs: none of its records could be read and kept. Its report says why")
         failed = home.command("search", "outcome:fail", "--drop", drop)
         every = f"it has {len(known)}: {first_of(list(known), _NAMED)}. Those that failed: {failed}"
         refuse(f"{drop!r} has no run {run!r}; {did_you_mean(run, known, every)}")

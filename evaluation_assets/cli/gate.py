@@ -163,7 +163,7 @@ def show(suite: str | None, home: Installation) -> None:
     file = baseline_file(home.baselines, suite)
     baseline = read_baseline(file)
     if baseline is None:
-        refuse(f"suite {suite} has no baseline in {home.baselines}")
+        refuse(f"suite {suite or repr(suite)} has no baseline in {home.baselines}")
     echo(f"{baseline.suite}: {baseline.name}", f"  file          {file}")
     why = f": {baseline.reason}" if baseline.reason else ""
     echo(f"  promoted      {baseline.promoted_at} by {baseline.promoted_by}{why}")

@@ -42,6 +42,8 @@ def open_report(
     A report whose transcripts are in files beside it is served on this machine until Ctrl-C.
     """
     if drop is None:
+        if against is not None:
+            refuse(f"--against {against!r} needs the drop that is compared with it: open DROP --against {against}")
         show(write_list(home), only_print)
         return
     page = page_of(home, drop)

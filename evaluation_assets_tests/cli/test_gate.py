@@ -108,6 +108,8 @@ def test_another_baseline_and_what_is_missing(home: Path, tmp_path: Path) -> Non
     unknown = command("gate", "none", home=home)
     assert unknown.returncode == 2
     assert "none has not been evaluated; evaluated drops: support/base, support/worse" in unknown.stderr
+    assert "'' has not been evaluated; evaluated drops: support/base" in command("gate", "", home=home).stderr
+    assert "suite '' has no baseline in" in command("baseline", "show", "", home=home).stderr
     without_suite = command("gate", "worse", home=home)
     assert "worse has not been evaluated; did you mean 'support/worse'?" in without_suite.stderr
 

@@ -52,6 +52,7 @@ def test_print_opens_nothing(home: Path) -> None:
         (["other-thing"], "evaluate it first"),
         (["week", "lamps/rod"], "did you mean 'lamps/red'?"),
         (["week", "zzz"], "has no run 'zzz'; it has 2"),
+        (["--against", "week"], "--against 'week' needs the drop that is compared with it: open DROP --against week"),
     ],
 )
 def test_what_is_not_there_is_refused_with_what_to_do(home: Path, arguments: list[str], message: str) -> None:

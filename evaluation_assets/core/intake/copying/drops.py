@@ -28,6 +28,8 @@ from evaluation_assets.core.text.plain_yaml import load_plain
 
 Say = Callable[[str], object]
 
+_ANOTHER = "choose another with --as NAME, in Python with name=NAME"
+
 
 def take_in(
     home: Installation,
@@ -92,7 +94,9 @@ def _check_names(keys: Sequence[str], name: str | None) -> None:
         raise InvalidDrop(f"the name {name!r} can be that of one drop, not of {len(keys)}; {remedy}")
     for key in keys:
         if (reason := why_unusable(key)) is not None:
-            raise InvalidDrop(f"{key!r}: {reason}; choose another with --as NAME, in Python with name=NAME")
+            raise InvalidDrop(f"{key!r}: {reason}; {_ANOTHER}")
+    if name is not None and name.startswith("-"):
+        raise InvalidDrop(f"{name!r}: commands would take a name that starts with '-' for an option; {_ANOTHER}")
 
 
 def taken_in(home: Installation, inputs: list[Path], *, one_drop: bool, name: str | None = None) -> list[Drop] | None:
@@ -121,7 +125,16 @@ def _keys(known: Scan, drops: Sequence[Drop], name: str | None) -> list[tuple[st
     """The key of each drop in the installation, and whether it lies there already and is not to be renamed."""
     there = {file.path: key for key, drop in known.drops.items() for file in drop.files} if name is None else {}
     inside = [there.get(drop.files[0].path) for drop in drops]
-    return [(key or named(drop.key, name), key is not None) for key, drop in zip(inside, drops, strict=True)]
+    return [
+        (key or named(_own(drop.key, known), name), key is not None) for key, drop in zip(inside, drops, strict=True)
+    ]
+
+
+def _own(key: str, known: Scan) -> str:
+    """The name of a drop without hyphens in front, as folders of coding agents have them: commands take such a name for
+    an option. A drop that has it already keeps it.
+    """
+    return key if key in known.drops else key.lstrip("-") or key
 
 
 def named(own: str, name: str | None) -> str:

@@ -256,3 +256,23 @@ def test_a_table_of_a_trace_store_is_refused_with_what_to_do(tmp_path: Path) -> 
     (tmp_path / "traces.csv").write_text("id,name\n")
     with pytest.raises(InvalidDrop, match="lack the steps of agents; export JSON, or fetch the traces with a source"):
         inspect([tmp_path / "traces.csv"])
+
+
+def test_a_name_is_not_taken_for_an_option(tmp_path: Path, home: Installation) -> None:
+    runs = tmp_path / "runs"
+    project = runs / "-home-ada-shop"
+    project.mkdir(parents=True)
+    (project / "one.jsonl").write_bytes(record())
+    (project / "two.jsonl").write_bytes(record())
+    (runs / "-x.jsonl").write_bytes(record())
+    for _ in range(2):
+        taken = take_in(home, [runs], one_drop=False)
+        assert [drop.key for drop in taken] == ["home-ada-shop/one", "home-ada-shop/two", "x"]
+    with pytest.raises(InvalidDrop, match="for an option"):
+        take_in(home, [runs / "-x.jsonl"], one_drop=False, name="-x")
+
+
+def test_a_drop_that_has_a_hyphen_in_front_keeps_it(tmp_path: Path, home: Installation) -> None:
+    (tmp_path / "-x.jsonl").write_bytes(record())
+    (home.drops / "-x.jsonl").write_bytes(record())
+    assert [drop.key for drop in take_in(home, [tmp_path / "-x.jsonl"], one_drop=False)] == ["-x"]
