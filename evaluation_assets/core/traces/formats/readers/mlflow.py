@@ -43,6 +43,7 @@ DETECTION = "objects with info and data.spans, or rows with trace and spans, who
 
 _BASE64 = re.compile(r"[A-Za-z0-9+/]{11}=")
 _FAILED = ("STATUS_CODE_ERROR", "ERROR")
+_CACHED = ("cache_read_input_tokens", "cache_creation_input_tokens")
 _EXPECTED = ("expected_response", "expected_output", "ground_truth", "expected_answer")
 
 
@@ -89,7 +90,7 @@ def _keep(about: dict[str, _About], unmapped: UnmappedFields, spool: SpanSpool, 
 def _labelled(about: dict[str, _About], unmapped: UnmappedFields, run: Trajectory) -> Trajectory:
     """The trajectory with the session and the assessments of its traces."""
     known = [about[name] for name in run.extra.get("trace_ids", [run.id])]
-    confirm(unmapped.stated, total(each.usage for each in known), run.usage)
+    confirm(unmapped.stated, _as_counted(total(each.usage for each in known), run.usage), run.usage)
     labels, expected = _assessed([one for each in known for one in each.assessments])
     session = known[0].session
     return replace(
@@ -136,7 +137,8 @@ def _attributes(name: str, own: JsonObject, unmapped: UnmappedFields) -> JsonObj
         given, said = fields.value("mlflow.spanInputs"), fields.value("mlflow.spanOutputs")
         tools, model = fields.value("mlflow.chat.tools"), fields.text("mlflow.llm.model")
         usage = usage_attributes(
-            fields.value("mlflow.chat.tokenUsage", "usage"), at(fields.value("mlflow.llm.cost"), "total_cost")
+            _with_cached(fields.value("mlflow.chat.tokenUsage", "usage"), object_in(at(said, "usage"))),
+            at(fields.value("mlflow.llm.cost"), "total_cost"),
         )
         _set_aside(fields, given)
         if kind == "AGENT" and object_in(said).keys() == {"output_type"}:
@@ -144,6 +146,27 @@ def _attributes(name: str, own: JsonObject, unmapped: UnmappedFields) -> JsonObj
         if kind == "AGENT" and own.get("mlflow.openai.agent_run_root") is True:
             kind = "CHAIN"  # around the spans of the agents themselves
         return attributes_of(kind, name, given, said, unmapped, model=model, tools=tools, usage=usage)
+
+
+def _as_counted(stated: Usage | None, read: Usage | None) -> Usage | None:
+    """The total of a trace, with the cached tokens that were read beside the input if it lacks just these."""
+    if stated is None or read is None or read.input_tokens is None:
+        return stated
+    lacking = stated.input_tokens == read.input_tokens - (read.cached_tokens or 0) - (read.cache_write_tokens or 0)
+    return replace(stated, input_tokens=read.input_tokens) if stated.cached_tokens is None and lacking else stated
+
+
+def _with_cached(counts: Any, own: JsonObject) -> Any:
+    """The tokens of a span, with the cached ones that Anthropic's response counts beside its input.
+
+    Where MLflow's own count leaves these out, so does its total.
+    """
+    cached = {key: own[key] for key in _CACHED if own.get(key)}
+    if not cached or not isinstance(counts, dict) or counts.get("input_tokens") != own.get("input_tokens"):
+        return counts
+    if any(key in counts for key in _CACHED):
+        return counts
+    return {**{key: value for key, value in counts.items() if key != "total_tokens"}, **cached}
 
 
 def _set_aside(fields: Fields, given: Any) -> None:

@@ -235,3 +235,25 @@ def test_a_total_may_leave_out_what_is_beside_the_input(tmp_path: Path) -> None:
         count * len(models) for count in (940, 900, 30, 50)
     )
     assert summary_of(tmp_path / "turns.jsonl").trust == "complete"
+
+
+def test_cached_tokens_that_only_the_response_states_are_part_of_the_input(tmp_path: Path) -> None:
+    """Anthropic counts them beside the input, and the autologging of MLflow long left them out."""
+    trace = turn_of(None, "tr-1", 1000)
+    counts = {"input_tokens": 10, "output_tokens": 50, "total_tokens": 60}
+    cached = {"cache_read_input_tokens": 900, "cache_creation_input_tokens": 30}
+    models = [span for span in trace["data"]["spans"] if span["name"] == "Completions"]
+    for span in models:
+        said = json.loads(span["attributes"]["mlflow.spanOutputs"])
+        own = {"input_tokens": 10, "output_tokens": 50, **cached}
+        span["attributes"]["mlflow.spanOutputs"] = json.dumps({**said, "usage": own})
+        span["attributes"]["mlflow.chat.tokenUsage"] = json.dumps(counts)
+    whole = {key: value * len(models) for key, value in counts.items()}
+    trace["info"]["trace_metadata"] = {"mlflow.trace.tokenUsage": json.dumps(whole)}
+    (run,) = read_turns(tmp_path, trace)
+    used = run.usage
+    assert used is not None
+    assert (used.input_tokens, used.cached_tokens, used.cache_write_tokens, used.output_tokens) == tuple(
+        count * len(models) for count in (940, 900, 30, 50)
+    )
+    assert summary_of(tmp_path / "turns.jsonl").trust == "complete"
