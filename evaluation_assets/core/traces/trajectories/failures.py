@@ -8,8 +8,8 @@ from evaluation_assets.core.traces.trajectories.wrapped_results import text_insi
 _SEEN = 400
 """Only the head of a result is searched: further down, results quote pages and logs that talk about errors."""
 
-_HEADING = re.compile(r"\s*(?:tool )?(?:result|output|observation|response):\s+", re.IGNORECASE)
-"""What frameworks write above a result."""
+_HEADING = re.compile(r"\s*(?:Wall time: [^\n]*\n)?(?:tool )?(?:result|output|observation|response):\s+", re.IGNORECASE)
+"""What frameworks write above a result, and Codex above that of a server of MCP."""
 
 _LEADING = re.compile(
     r"\W*(?:(?:error|exception|fatal|failed|failure|time(?:d )?out)\b"

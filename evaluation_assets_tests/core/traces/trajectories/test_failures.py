@@ -34,6 +34,7 @@ def failure(text: str) -> str | None:
         ('{"result": {"error": "no stock"}}', "no stock"),
         ('{"output": "{\\"success\\": false, \\"message\\": \\"no stock\\"}"}', "no stock"),
         ("Result:\nError: no stock", "Error: no stock"),
+        ('Wall time: 0.1 seconds\nOutput:\n{"error": "no stock"}', "no stock"),  # of Codex
         ('Tool output: {"error": "no stock"}', "no stock"),
         ('{"status": "error", "n": 1}', '"status": "error", "n": 1}'),
         ('{"status": 503}', '"status": 503}'),
