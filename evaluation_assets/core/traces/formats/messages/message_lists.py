@@ -1,7 +1,10 @@
 """Where records have chat messages: a list under one of several names, as JSON text, or a prompt and its completion."""
 
+import operator
+from datetime import datetime
 from typing import Any
 
+from evaluation_assets.core.traces.formats.durations import STARTED
 from evaluation_assets.core.traces.formats.messages.answered_questions import answered_question
 from evaluation_assets.core.traces.formats.messages.asked_beside import with_given
 from evaluation_assets.core.traces.formats.messages.chat import role_of
@@ -10,6 +13,8 @@ from evaluation_assets.core.traces.formats.messages.glaive import glaive_record,
 from evaluation_assets.core.traces.formats.messages.request_steps import with_requests
 from evaluation_assets.core.traces.formats.messages.rollouts import is_rollout, rollout_record
 from evaluation_assets.core.traces.formats.messages.scored_groups import runs_of_group
+from evaluation_assets.core.traces.formats.times import chronological, moment, seconds_of
+from evaluation_assets.core.traces.formats.unmapped_fields import Fields
 from evaluation_assets.core.traces.formats.untyped import (
     as_number,
     at,
@@ -42,15 +47,24 @@ _FUNCTION = ("function_name", "function_args")
 _ANSWERING = ("message", "usage", "finish_reason", "done", "done_reason", "prompt_eval_count", "eval_count")
 
 
+_UNKNOWN = chronological(None)
 _THREAD = "thread.message"
 """The object of a message of OpenAI's Assistants API, which lists the newest first."""
 
 
 def in_order(messages: list[Any]) -> list[Any]:
-    """The messages from the first to the last."""
-    if not messages or not all(at(message, "object") == _THREAD for message in messages):
+    """The messages from the first to the last: pages of an API and of a table often begin with the newest."""
+    if messages and all(at(message, "object") == _THREAD for message in messages):
+        return sorted(messages, key=lambda message: as_number(message.get("created_at")) or 0)
+    if len(messages) < 2 or _time_of(messages[0]) <= _time_of(messages[-1]):
         return messages
-    return sorted(messages, key=lambda message: as_number(message.get("created_at")) or 0)
+    times = list(map(_time_of, messages))
+    return messages[::-1] if _UNKNOWN not in times and all(map(operator.ge, times, times[1:])) else messages
+
+
+def _time_of(message: Any) -> datetime:
+    time = moment(Fields(object_in(message)), *STARTED)
+    return chronological(time) if seconds_of(time) is not None else _UNKNOWN
 
 
 def _of_dataset(data: JsonObject) -> JsonObject | None:

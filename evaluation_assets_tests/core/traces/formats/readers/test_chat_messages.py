@@ -204,6 +204,40 @@ def test_messages_one_a_line_are_one_conversation(tmp_path: Path) -> None:
     assert [run.final_answer for run in trajectories(array)] == ["hello"]
 
 
+NEWEST_FIRST = [
+    {"role": "assistant", "content": "It is paid."},
+    {"role": "tool", "tool_call_id": "c1", "content": "paid"},
+    {"role": "assistant", "tool_calls": [{"id": "c1", "function": {"name": "look_up", "arguments": "{}"}}]},
+    {"role": "user", "content": "Is it paid?"},
+]
+
+
+@pytest.mark.parametrize(
+    "times",
+    [(1777629604, 1777629603, 1777629603, 1777629600), ("2026-05-04", "2026-05-03", "2026-05-02", "2026-05-01")],
+)
+@pytest.mark.parametrize("in_lines", [True, False])
+def test_messages_that_begin_with_the_newest_are_turned_round(
+    tmp_path: Path, times: Sequence[Any], in_lines: bool
+) -> None:
+    messages = [{**message, "created_at": time} for message, time in zip(NEWEST_FIRST, times, strict=True)]
+    path = written(tmp_path, *messages) if in_lines else written(tmp_path, {"messages": messages})
+    (run,) = trajectories(path)
+    assert (run.task, run.final_answer, calls_of(run)) == ("Is it paid?", "It is paid.", [("look_up", {}, "paid")])
+    assert summary_of(path).trust == "complete"
+
+
+@pytest.mark.parametrize("times", [(3, 2, 4, 1), (4, None, 2, 1), (1, 2, 3, 4), (1, 1, 1, 1)])
+def test_other_messages_stay_in_their_order(tmp_path: Path, times: Sequence[int | None]) -> None:
+    day = 1777629600
+    messages = [
+        {**message, "created_at": None if time is None else day + time}
+        for message, time in zip(reversed(NEWEST_FIRST), times, strict=True)
+    ]
+    (run,) = trajectories(written(tmp_path, {"messages": messages}))
+    assert (run.task, run.final_answer) == ("Is it paid?", "It is paid.")
+
+
 def test_interleaved_messages_are_told_apart_by_the_conversation_that_they_name(tmp_path: Path) -> None:
     said = [
         ("A", "user", "Where is A?"),
