@@ -24,6 +24,9 @@ CALL_PARTS = ("tool_use", "tool_call", "function_call", "input_json_delta")
 _HIDDEN = ("redacted_thinking", "redacted_reasoning", "omitted_reasoning")
 """Content parts for a provider's reasoning that it does not show."""
 
+_OF_MCP = ("resource", "resource_link")
+"""Content parts of MCP: a resource with its content, and where one is."""
+
 _SAID = ("text", "refusal", "thinking", "reasoning", "content", "json", "value", "tool_result")
 """Fields of a part that hold what it says."""
 
@@ -41,6 +44,8 @@ def part_text(part: Fields) -> str:
     kind = part.text("type") or "text"
     if kind == "document" and (said := part.object("document").value("data")) is not None:  # results of Cohere
         return as_text(said)
+    if kind in _OF_MCP:
+        return _resource(part)
     if kind in _MEDIA:
         return image_text(part) if _MEDIA[kind] == "image" or states_image(part) else f"[{_MEDIA[kind]}]"
     if kind in _HIDDEN:
@@ -57,6 +62,14 @@ def part_text(part: Fields) -> str:
     if isinstance(value, dict) and isinstance(value.get("value"), str):
         return value["value"]  # a text of the Assistants API, with its citations
     return as_text(value) if value is not None else f"[{part.note_unknown(part.text('type'))}]"
+
+
+def _resource(part: Fields) -> str:
+    """The text of a resource, or its address."""
+    held = part.object("resource") if part.is_object("resource") else part
+    part.set_aside("name", "title", "description", "annotations", "size", "_meta")
+    held.set_aside("uri", "mimeType")
+    return held.text("text") or f"[resource: {held.text('uri')}]"
 
 
 def split_thought(content: str) -> tuple[str | None, str]:

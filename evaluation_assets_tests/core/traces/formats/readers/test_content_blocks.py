@@ -311,3 +311,18 @@ def test_an_object_that_a_tool_returned_is_a_result_of_messages_of_anthropic(tmp
     (run,) = trajectories(path)
     assert calls_of(run) == [("count", {"of": "B-2"}, '{\n  "left": 3\n}')]
     assert summary_of(path).trust == "complete"
+
+
+@pytest.mark.parametrize(
+    ("part", "shown"),
+    [
+        ({"type": "resource", "resource": {"uri": "file:///a", "mimeType": "text/plain", "text": "Three."}}, "Three."),
+        ({"type": "resource", "resource": {"uri": "file:///a"}}, "[resource: file:///a]"),
+        ({"type": "resource_link", "uri": "file:///a", "name": "a", "mimeType": "text/plain"}, "[resource: file:///a]"),
+    ],
+)
+def test_results_of_mcp_may_have_resources(tmp_path: Path, part: JsonObject, shown: str) -> None:
+    path = written(tmp_path, of_chat([{"type": "text", "text": "Found:"}, part]))
+    (run,) = trajectories(path)
+    assert calls_of(run) == [("count", {"of": "B-2"}, f"Found:\n{shown}")]
+    assert summary_of(path).trust == "complete"
