@@ -47,6 +47,8 @@ def _items(events: list[JsonObject]) -> dict[str, JsonObject]:
     for number, event in enumerate(events):
         if event["type"] == _OF_CLIENT and _returns(event, events[number + 1 :]):
             continue
+        if event["type"] == _TRANSCRIBED and (spoken := first_text(event, "item_id")) is not None:
+            items.setdefault(spoken, plain_message("user", None, type="message"))
         for item in (object_in(event.get("item")), *objects_in(at(event.get("response"), "output"))):
             if item:
                 key = first_text(item, "id") or f"item {number}"

@@ -72,6 +72,15 @@ def test_a_conversation_of_the_realtime_api_has_its_transcripts_calls_and_tokens
         assert summary_of(path).trust == "complete"
 
 
+def test_what_a_user_said_may_be_told_by_its_transcript_alone(tmp_path: Path) -> None:
+    spoken = next(event["item_id"] for event in EVENTS if event["type"].endswith("transcription.completed"))
+    events = [event for event in EVENTS if event.get("item", {}).get("id") != spoken]
+    assert len(events) < len(EVENTS)
+    (run,) = trajectories(path := written(tmp_path, *events))
+    assert (run.task, run.final_answer) == ("Is order 17 paid?", PAID)
+    assert summary_of(path).trust == "complete"
+
+
 def test_an_item_that_a_client_makes_is_the_one_that_the_server_tells_of(tmp_path: Path) -> None:
     item = {"type": "function_call_output", "call_id": "c1", "output": "paid"}
     made = {"type": "conversation.item.create", "item": item}
