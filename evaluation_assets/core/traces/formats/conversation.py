@@ -24,17 +24,16 @@ from evaluation_assets.core.traces.formats.transcript import (
     written,
 )
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields, type_name
-from evaluation_assets.core.traces.formats.untyped import at, in_both_cases, objects_in, without_none
+from evaluation_assets.core.traces.formats.untyped import at, in_both_cases, object_in, objects_in, without_none
 from evaluation_assets.core.traces.formats.usage import UNKNOWN, confirm
 from evaluation_assets.core.traces.trajectories.identity import recorded_id, task_id_of
 from evaluation_assets.core.traces.trajectories.model import Agent, JsonObject, Tool, Trajectory, Usage
 from evaluation_assets.core.traces.trajectories.requests import KEPT
 
 _RUNS = (
-    "conversation_id", "conversationId", "thread_id", "threadId", "session_id", "sessionId", "chat_id", "chatId",
-    "run_id", "runId", "trajectory_id", "trajectoryId", "episode_id", "episodeId", "rollout_id", "trace_id", "traceId",
-    "conversation", "session", "run", "episode",
-)  # fmt: skip
+    "conversationid convid dialogueid dialogid threadid sessionid chatid runid trajectoryid episodeid rolloutid traceid"
+    " conversation dialogue session run episode"
+).split()
 _TASKS = in_both_cases("task_id", "sample_id", "example_id")
 _TRIALS = in_both_cases("trial", "trial_id", "attempt", "epoch")
 """Fields of messages, or steps, that name what they are a part of, and of several trials which."""
@@ -189,7 +188,8 @@ def run_of(message: Any) -> str | None:
 
     Of names of several kinds the one that says most is taken; a task may have several trials.
     """
-    name = next((str(one) for key in _RUNS if (one := recorded_id(at(message, key)))), None)
+    named = {re.sub(r"[\W_]", "", key).lower(): value for key, value in object_in(message).items()}
+    name = next((str(one) for key in _RUNS if (one := recorded_id(named.get(key)))), None)
     if name is not None:
         return name
     task = next((one for key in _TASKS if (one := recorded_id(at(message, key)))), None)

@@ -204,6 +204,19 @@ def test_messages_one_a_line_are_one_conversation(tmp_path: Path) -> None:
     assert [run.final_answer for run in trajectories(array)] == ["hello"]
 
 
+@pytest.mark.parametrize("name", ["conv_id", "dialogueId", "dialog_id", "Conversation ID", "SessionID", "chat-id"])
+def test_the_conversation_of_a_row_has_many_names(tmp_path: Path, name: str) -> None:
+    rows = [
+        {name: conversation, "turn_id": turn, "speaker": speaker, "utterance": text}
+        for conversation, said in ((1, ("Is it paid?", "Yes.")), (2, ("Is it sent?", "No.")))
+        for turn, (speaker, text) in enumerate(zip(("USER", "SYSTEM"), said, strict=True))
+    ]
+    path = written(tmp_path, *rows)
+    found = [(run.task, run.final_answer) for run in trajectories(path)]
+    assert found == [("Is it paid?", "Yes."), ("Is it sent?", "No.")]
+    assert summary_of(path).trust == "complete"
+
+
 NEWEST_FIRST = [
     {"role": "assistant", "content": "It is paid."},
     {"role": "tool", "tool_call_id": "c1", "content": "paid"},
