@@ -18,6 +18,7 @@ from evaluation_assets.core.judging.panel import Panel
 from evaluation_assets.core.lake.stored import Stored
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.definitions import build_definitions
+from evaluation_assets_tests import postgres
 from evaluation_assets_tests.environment import clear
 from evaluation_assets_tests.forked_commands import forked_command
 from evaluation_assets_tests.model_server import ModelServer, model_server
@@ -167,6 +168,13 @@ def stored_instance(folder: Path) -> dg.DagsterInstance:
     module = "evaluation_assets.resources.sqlite_storage"
     storage = {"module": module, "class": "OpenSqliteStorage", "config": {"base_dir": str(folder)}}
     return dg.DagsterInstance.local_temp(str(folder), overrides={"storage": {"custom": storage}})
+
+
+@pytest.fixture(scope="module")
+def postgres_url() -> Iterator[str]:
+    """A PostgreSQL server with an empty database."""
+    with postgres.server() as url:
+        yield url
 
 
 @pytest.fixture(scope="session")

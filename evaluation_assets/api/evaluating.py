@@ -91,15 +91,17 @@ def evaluate(
         given = {**asdict(settings), "budget": budget, "budget_calls": budget_calls}
         validated(given, _Numbers, "evaluate", UnusableInput)
         chosen = panel_from(installation, panel)
-        for_suite = _Suite.of(suite)
+        suite_name, suite_file = _suite_of(suite)
         check_usable(installation, chosen)
-        paid = PaidEvaluation(installation, chosen.asking(), settings, for_suite.name)
+        paid = PaidEvaluation(installation, chosen.asking(), settings, suite_name)
         looked_at = _looked_at(path, one_drop, format)
         paid.check_budget(budget, budget_calls, lambda: [looked_at])
         paid.check_keys([looked_at])
         if budget is None and budget_calls is None:
             _check_price(paid, chosen, looked_at)
-        drop = _taken_in(installation, path, name, for_suite, format, one_drop, _may_replace(source, replace_drop))
+        if suite_file is not None:
+            take_in_suite(installation, suite_file)
+        drop = _taken_in(installation, path, name, suite_name, format, one_drop, _may_replace(source, replace_drop))
     return _run(installation, chosen, drop, settings, budget, budget_calls, progress)
 
 
@@ -135,22 +137,16 @@ def panel_from(home: Installation, panel: str | Path | Mapping[str, Any] | Panel
     return load_panel(home.panel_file if panel is None else UPath(panel))
 
 
-class _Suite:
+def _suite_of(given: str | Path | None) -> tuple[str | None, Path | None]:
     """The suite of a drop: its name, and the file of its cases if one is given."""
-
-    def __init__(self, name: str | None, file: Path | None) -> None:
-        self.name, self.file = name, file
-
-    @classmethod
-    def of(cls, given: str | Path | None) -> "_Suite":
-        if given is None:
-            return cls(None, None)
-        path = Path(given)
-        if str(given) and path.exists():
-            return cls(path.resolve().stem, path)
-        if not given or isinstance(given, Path) or path.suffix or len(path.parts) > 1:
-            raise UnusableInput(f"there is no suite at {str(given)!r}")
-        return cls(given, None)
+    if given is None:
+        return None, None
+    path = Path(given)
+    if str(given) and path.exists():
+        return path.resolve().stem, path
+    if not given or isinstance(given, Path) or path.suffix or len(path.parts) > 1:
+        raise UnusableInput(f"there is no suite at {str(given)!r}")
+    return given, None
 
 
 def _looked_at(path: Path, one_drop: bool, format_name: str | None) -> Drop:
@@ -189,15 +185,13 @@ def _taken_in(
     home: Installation,
     source: Path,
     name: str | None,
-    suite: _Suite,
+    suite: str | None,
     format_name: str | None,
     one_drop: bool,
     may_replace: Callable[[Conflict], bool],
 ) -> Drop:
-    if suite.file is not None:
-        take_in_suite(home, suite.file)
     (drop,) = take_in(home, [source], one_drop=one_drop, name=name, may_replace=may_replace)
-    notes = {"format": format_name, "suite": suite.name}
+    notes = {"format": format_name, "suite": suite}
     known = {field: value for field, value in notes.items() if value is not None}
     return annotate(home, drop, **known) if known else drop
 

@@ -49,7 +49,8 @@ def align(home: Installation, panel: Panel, name: str, spending: Spending, forma
     own, chosen = _chosen(panel, name)
     rubrics, pass_score = load_rubrics(home.rubrics), load_settings(home.gate_file).review.pass_score
     (judge,) = judges_of(chosen, home.ledger_url)
-    runs = labelled_runs(home, judge, _labels(home), rubrics)
+    labels = (label for label in read_labels(home.labels) if isinstance(label, Label))
+    runs = labelled_runs(home, judge, labels, rubrics)
     check_labels([run.label for run in runs], [run.task for run in runs], home.command("review", "DROP"))
     redactions = _redactions(panel, judge)
     questions = partial(ask, runs=runs, pass_score=pass_score, redactions=redactions)
@@ -72,10 +73,6 @@ def _chosen(panel: Panel, name: str) -> tuple[JudgeSettings, Panel]:
     if "trajectory" not in own.selection.levels:
         refuse(f"judge {name} is not asked about whole runs, so it cannot be compared with their labels")
     return own, panel.of_judges([own.model_copy(update={"map": None, "mode": "interactive"})])
-
-
-def _labels(home: Installation) -> Iterator[Label]:
-    return (label for label in read_labels(home.labels) if isinstance(label, Label))
 
 
 def _redactions(panel: Panel, judge: Judge) -> list[Redaction] | None:

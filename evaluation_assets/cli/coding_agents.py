@@ -11,17 +11,11 @@ from evaluation_assets.cli.options import DurationType
 from evaluation_assets.core.intake.sources.coding_agent_titles import CODING_AGENT_TITLES
 
 
-def with_coding_agents(command: Any) -> Any:
-    """Make files optional, and pass the sessions that are evaluated instead, or `None`, as `sessions`."""
-    return _with_coding_agents(command, needs_no_inputs=False)
+def with_coding_agents(command: Any, *, needs_no_inputs: bool = False) -> Any:
+    """Make files optional, and pass the sessions that are evaluated instead, or `None`, as `sessions`.
 
-
-def with_coding_agents_or_drops(command: Any) -> Any:
-    """The same for a command that takes all drops if nothing is named; passes `since`, if given for these, too."""
-    return _with_coding_agents(command, needs_no_inputs=True)
-
-
-def _with_coding_agents(command: Any, *, needs_no_inputs: bool) -> Any:
+    A command that `needs_no_inputs` takes all drops if nothing is named; it gets `since`, if given for these, too.
+    """
 
     @click.option(
         "--sessions",
@@ -62,9 +56,9 @@ def _with_coding_agents(command: Any, *, needs_no_inputs: bool) -> Any:
         if not agents:
             command(sessions=None, **options)
             return
-        from evaluation_assets.cli.requested_sessions import requested_sessions  # noqa: PLC0415  (the readers)
+        from evaluation_assets.cli.requested_sessions import RequestedSessions  # noqa: PLC0415  (the readers)
 
         names = list(dict.fromkeys(agent.replace("-", "_") for agent in agents))
-        command(sessions=requested_sessions(names, since, project), **options)
+        command(sessions=RequestedSessions(names, since, project), **options)
 
     return run

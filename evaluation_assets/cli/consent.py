@@ -3,14 +3,14 @@
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from evaluation_assets.cli.output import counting, echo, refuse
 from evaluation_assets.cli.quotes import dollars, quote_line
-from evaluation_assets.cli.requested_sessions import RequestedSessions, inspected
+from evaluation_assets.cli.requested_sessions import inspected
+from evaluation_assets.cli.requests import RequestedEvaluation
 from evaluation_assets.core.intake.copying.drops import inspect
 from evaluation_assets.core.intake.drops import Drop
 from evaluation_assets.core.judging.quotes import Quote, in_total, least_usd
@@ -60,13 +60,15 @@ def counted_quotes(paid: "PaidEvaluation", drops: Sequence[Drop]) -> Mapping[str
         return paid.quotes(drops, step)
 
 
-def drops_of(
-    inputs: Sequence[Path], sessions: RequestedSessions | None, *, one_drop: bool, format_name: str | None
-) -> list[Drop]:
+def drops_of(asked: RequestedEvaluation) -> list[Drop]:
     """The drops that would be evaluated. What cannot be read is named when they are taken in.
 
     Raises:
         InvalidDrop: there is nothing that can be read.
     """
-    drops = inspected((), sessions, one_drop=False) if sessions else inspect(list(inputs), one_drop=one_drop)
-    return drops if format_name is None else [replace(drop, forced_format=format_name) for drop in drops]
+    if asked.sessions is None:
+        drops = inspect(list(asked.inputs), one_drop=asked.one_drop)
+    else:
+        drops = inspected((), asked.sessions, one_drop=False)
+    forced = asked.format_name
+    return drops if forced is None else [replace(drop, forced_format=forced) for drop in drops]

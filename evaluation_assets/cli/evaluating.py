@@ -71,7 +71,7 @@ class Evaluation:
                 self.tell(known)
             else:
                 self.contents[drop] = "" if self.last is None else drop.content_hash()
-                self._before[drop.key] = self._report(drop)
+                self._before[drop.key] = report_files(self.asked.home.reports(drop.key), drop.key).data
                 if (
                     self.last is not None
                     and not self.asked.quiet
@@ -102,9 +102,6 @@ class Evaluation:
     def _lines_again(self, outcome: RunOutcome, *, verbose: bool = False) -> Iterator[Line]:
         """What is printed of an outcome that is as it was."""
         return _lines(self.asked.home, outcome, verbose=verbose, again=True)
-
-    def _report(self, drop: Drop) -> bytes | None:
-        return report_files(self.asked.home.reports(drop.key), drop.key).data
 
     def _print(self, outcome: RunOutcome, lines: Iterable[Line]) -> None:
         self.status = max(self.status, EXIT_STATUS[outcome.status])
@@ -247,9 +244,7 @@ def _check(asked: RequestedEvaluation, drops: list[Drop] | None) -> None:
 
     @cache
     def looked_at() -> list[Drop]:
-        if drops is not None:
-            return drops
-        return drops_of(asked.inputs, asked.sessions, one_drop=asked.one_drop, format_name=asked.format_name)
+        return drops_of(asked) if drops is None else drops
 
     paid.check_budget(asked.budget_usd, asked.budget_calls, looked_at)
     if paid.lacks_keys or not paid.is_free:
@@ -267,7 +262,7 @@ def _evaluated_before(asked: RequestedEvaluation) -> list[Drop]:
     """The drops that will be taken in, all of which have the tables that a judge who is asked alone needs."""
     from evaluation_assets.cli.consent import drops_of
 
-    drops = drops_of(asked.inputs, asked.sessions, one_drop=asked.one_drop, format_name=asked.format_name)
+    drops = drops_of(asked)
     keys = keys_in(asked.home, drops, asked.name)
     _refuse_judging([key for key in keys if not asked.home.table(key, "clips").exists])
     return drops
@@ -292,7 +287,7 @@ def _taken_in(asked: RequestedEvaluation) -> tuple[list[Drop], bool]:
     from evaluation_assets.core.intake.copying.suites import take_in_suite
 
     if asked.format_name is not None:
-        _check_format(asked.inputs, asked.format_name)
+        _check_format(asked, asked.format_name)
     left_out: list[str] = []
     # Of a folder, a file that cannot be read may be one with results of the runs beside it.
     named = () if asked.format_name is not None else filter(Path.is_file, asked.inputs)
@@ -322,15 +317,15 @@ def _taken_in(asked: RequestedEvaluation) -> tuple[list[Drop], bool]:
     return drops, bool(left_out)
 
 
-def _check_format(inputs: Sequence[Path], format_name: str) -> None:
+def _check_format(asked: RequestedEvaluation, format_name: str) -> None:
     """Refuse a format in which nothing of a file that is named can be read: the sidecar would keep it."""
     from evaluation_assets.cli.consent import drops_of
     from evaluation_assets.core.traces.formats.import_report import ImportReport
     from evaluation_assets.core.traces.formats.registry import format_of
     from evaluation_assets.core.traces.trajectories.model import Trajectory
 
-    files = [path for path in inputs if path.is_file()]
-    for drop in drops_of(files, None, one_drop=False, format_name=format_name):
+    files = tuple(path for path in asked.inputs if path.is_file())
+    for drop in drops_of(replace(asked, inputs=files, sessions=None, one_drop=False)) if files else ():
         items = ImportReport().read(format_of(drop.sources, format_name), drop.sources)
         first = next(items, None)
         if first is None or isinstance(first, Trajectory) or any(isinstance(item, Trajectory) for item in items):

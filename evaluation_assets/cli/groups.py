@@ -77,22 +77,19 @@ def show_group(group: str, home: Installation, panel: Panel) -> None:
         echo(f"  {plain(drop)}, {plain(run)}{asked}: {plain(each['evidence'])}")
 
 
-@group_commands.command("resolve")
-@click.argument("group")
-@click.option("--note", default="", help="Why; stored in groups.yaml.")
-@with_panel
-def resolve_group(group: str, note: str, home: Installation, panel: Panel) -> None:
-    """Mark a group as resolved. Seen in another drop, it is reopened, and a check fails."""
-    _keep(home, known_group(updated_groups(home, panel), group), "resolved", note)
+def _marking(name: str, state: Any, about: str) -> None:
+    """Add the command that gives a group a state."""
+
+    @group_commands.command(name, help=about)
+    @click.argument("group")
+    @click.option("--note", default="", help="Why; stored in groups.yaml.")
+    @with_panel
+    def mark(group: str, note: str, home: Installation, panel: Panel) -> None:
+        _keep(home, known_group(updated_groups(home, panel), group), state, note)
 
 
-@group_commands.command("acknowledge")
-@click.argument("group")
-@click.option("--note", default="", help="Why; stored in groups.yaml.")
-@with_panel
-def acknowledge_group(group: str, note: str, home: Installation, panel: Panel) -> None:
-    """Mark a group as known."""
-    _keep(home, known_group(updated_groups(home, panel), group), "acknowledged", note)
+_marking("resolve", "resolved", "Mark a group as resolved. Seen in another drop, it is reopened, and a check fails.")
+_marking("acknowledge", "acknowledged", "Mark a group as known.")
 
 
 @group_commands.command("name")

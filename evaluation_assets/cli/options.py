@@ -24,7 +24,6 @@ class DurationType(click.ParamType):
     name = "duration"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> timedelta:
-        """Parse a duration."""
         from evaluation_assets.core.system.configuration import duration
 
         try:
@@ -39,7 +38,6 @@ class FiniteRange(click.FloatRange):
     name = "number"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """Parse a number."""
         number = super().convert(value, param, ctx)
         return number if isfinite(number) else self.fail(f"{value!r} is not a number", param, ctx)
 
@@ -50,7 +48,6 @@ class WholeRange(click.IntRange):
     name = "integer"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """Parse a number."""
         number = super().convert(value, param, ctx)
         return number if abs(number) < 1 << 62 else self.fail(f"{value} is too large", param, ctx)
 
@@ -65,7 +62,6 @@ class OutputFile(click.Path):
         super().__init__(dir_okay=False, path_type=Path)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Parse a path."""
         if value == "":
             self.fail(_EMPTY_OUTPUT, param, ctx)
         path = Path(os.fsdecode(super().convert("/dev/stdout" if value == "-" else value, param, ctx)))
@@ -81,7 +77,6 @@ class OutputFolder(click.Path):
         super().__init__(file_okay=False, path_type=Path)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Parse a path."""
         if value == "":
             self.fail(_EMPTY_OUTPUT, param, ctx)
         return super().convert(value, param, ctx)
@@ -94,7 +89,6 @@ class InputPath(click.Path):
     """
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Parse a path."""
         if value == "":
             self.fail("the path is empty; name a file, a folder or a drop", param, ctx)
         return super().convert(value, param, ctx)

@@ -21,10 +21,9 @@ from evaluation_assets.core.intake.copying.folders import prepare
 from evaluation_assets.core.intake.drops import scan
 from evaluation_assets.core.judging.panel import Panel
 from evaluation_assets.core.pipeline.settings import load_settings
-from evaluation_assets.core.report.findings.finding_counts import finding_counts
 from evaluation_assets.core.report.gate.gate_formats import aligned
 from evaluation_assets.core.report.index import listed_reports
-from evaluation_assets.core.report.judges.panels import panel_rows
+from evaluation_assets.core.report.overview_rows import finding_counts, panel_rows
 from evaluation_assets.core.report.render import plain
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.counted import counted, first_of
@@ -196,12 +195,9 @@ def _drift(home: Installation, rows: Sequence[dict[str, Any]]) -> Iterator[str]:
         charts = (f"{max(night['e_value'] for night in nights):.2f}", f"{last['cusum']:.2f}")
         table.append((plain(suite), plain(metric), str(last["night"]), "yes" if last["alarm"] else "no", *charts))
     yield from ("drift since the baseline", *aligned(table))
-    yield f"  e-value: the evidence for a lasting change for the worse; drift from {1 / _alpha(home):g} on."
+    alpha = load_settings(home.gate_file).gate.alpha
+    yield f"  e-value: the evidence for a lasting change for the worse; drift from {1 / alpha:g} on."
     yield f"  CUSUM: the decreases summed up, in standard errors; drift from {CUSUM_LIMIT:g} on."
-
-
-def _alpha(home: Installation) -> float:
-    return load_settings(home.gate_file).gate.alpha
 
 
 _TEXTS = {"leaderboard": _leaderboard, "judge_cards": _cards, "drift": _drift}

@@ -4,13 +4,14 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 
 import click
 from upath import UPath
 
 from evaluation_assets.cli.chosen_panel import not_fitted
-from evaluation_assets.cli.coding_agents import with_coding_agents_or_drops
+from evaluation_assets.cli.coding_agents import with_coding_agents
 from evaluation_assets.cli.drops_as_given import warn_of_single_runs
 from evaluation_assets.cli.options import InputPath, preprocessing, with_format, with_judges
 from evaluation_assets.cli.output import counting, echo, refuse, warn
@@ -41,7 +42,7 @@ _TOOLS = 6
 
 @click.command()
 @click.argument("inputs", nargs=-1, metavar="[INPUTS]...", type=InputPath())
-@with_coding_agents_or_drops
+@partial(with_coding_agents, needs_no_inputs=True)
 @preprocessing
 @with_judges
 @click.option(

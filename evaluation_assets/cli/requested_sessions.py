@@ -16,20 +16,15 @@ from evaluation_assets.core.intake.copying.traces import take_in_traces
 from evaluation_assets.core.intake.drops import Drop, InvalidDrop
 from evaluation_assets.core.intake.sources.store import StoreError
 from evaluation_assets.core.intake.sources.stores.agent_sessions import Environment
-from evaluation_assets.core.intake.sources.stores.coding_agents import CODING_AGENTS, CodingAgent, CodingAgentStore
+from evaluation_assets.core.intake.sources.stores.coding_agents import CODING_AGENTS, CodingAgentStore
 from evaluation_assets.core.text.counted import counted
-
-
-def requested_sessions(agents: Sequence[str], since: timedelta, project: str | None) -> "RequestedSessions":
-    """The sessions of agents that are named as their drops are."""
-    return RequestedSessions([CODING_AGENTS[name] for name in agents], since, project)
 
 
 @dataclass(frozen=True, slots=True)
 class RequestedSessions:
-    """The sessions that options ask for."""
+    """The sessions that options ask for, of agents by the names of their drops."""
 
-    agents: Sequence[CodingAgent]
+    agents: Sequence[str]
     since: timedelta
     project: str | None
 
@@ -42,7 +37,7 @@ class RequestedSessions:
         if name is not None and not name.endswith("/") and len(self.agents) != 1:
             raise InvalidDrop(f"--as {name!r}: it can name only one drop, not {len(self.agents)}")
         now, sessions, missing = datetime.now(UTC), [], []
-        for agent in self.agents:
+        for agent in map(CODING_AGENTS.__getitem__, self.agents):
             store = CodingAgentStore(agent, self.project, Environment(os.environ), lambda why: say(f"skipped: {why}"))
             try:
                 traces = store.ended(now - self.since, now, lambda _: True)

@@ -4,6 +4,7 @@ import subprocess
 import sys
 
 NEEDED_BY_SOME = {
+    "aiohttp",
     "anthropic",
     "genai_prices",
     "httpx2",

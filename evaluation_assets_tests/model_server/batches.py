@@ -47,6 +47,20 @@ class Batches:
         entry.status, entry.answered = 200, time.time()
         return entry, body
 
+    def shown(self, batch: Batch) -> Response:
+        """What is said of the state of a batch."""
+        raise NotImplementedError
+
+    async def state(self, request: Request) -> Response:
+        entry, _ = await self.entered(request)
+        batch = self.models.batches.get(request.path_params["name"])
+        if failed := self.failure(entry):
+            return failed
+        if batch is None:
+            return _json(self.protocol.error(ERRORS["not_found"], {}, entry.number), 404)
+        batch.polls += 1
+        return self.shown(batch)
+
     def begun(self, name: str, requests: list[tuple[str, dict[str, Any]]]) -> Batch:
         batch = self.models.batches[name] = Batch(name, requests)
         return batch
@@ -97,16 +111,6 @@ class AnthropicBatches(Batches):
         asked = [(item["custom_id"], item["params"]) for item in orjson.loads(body)["requests"]]
         return self.shown(self.begun(f"msgbatch_{entry.number}", asked))
 
-    async def state(self, request: Request) -> Response:
-        entry, _ = await self.entered(request)
-        batch = self.models.batches.get(request.path_params["name"])
-        if failed := self.failure(entry):
-            return failed
-        if batch is None:
-            return _json(self.protocol.error(ERRORS["not_found"], {}, entry.number), 404)
-        batch.polls += 1
-        return self.shown(batch)
-
     async def read(self, request: Request) -> Response:
         await self.entered(request)
         batch, lines = self.models.batches[request.path_params["name"]], []
@@ -150,16 +154,6 @@ class OpenAIBatches(Batches):
         lines = self.models.files[json.loads(body)["input_file_id"]].splitlines()
         asked = [(item["custom_id"], item["body"]) for item in map(orjson.loads, lines)]
         return self.shown(self.begun(f"batch_{entry.number}", asked))
-
-    async def state(self, request: Request) -> Response:
-        entry, _ = await self.entered(request)
-        batch = self.models.batches.get(request.path_params["name"])
-        if failed := self.failure(entry):
-            return failed
-        if batch is None:
-            return _json(self.protocol.error(ERRORS["not_found"], {}, entry.number), 404)
-        batch.polls += 1
-        return self.shown(batch)
 
     async def content(self, request: Request) -> Response:
         await self.entered(request)

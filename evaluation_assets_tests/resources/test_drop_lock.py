@@ -3,13 +3,11 @@
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
 import pytest
-
-from evaluation_assets_tests import postgres
 
 ROOT = Path(__file__).parents[2]
 RUN = """
@@ -20,12 +18,6 @@ with alone(Installation.at(*sys.argv[2:]), sys.argv[1], lambda said: print(said,
     print("begun", flush=True)
     sys.stdin.read()
 """
-
-
-@pytest.fixture(scope="module")
-def ledger() -> Iterator[str]:
-    with postgres.server() as url:
-        yield url
 
 
 def machine(folder: Path, drop: str, ledger: str, home: Sequence[str]) -> subprocess.Popen[str]:
@@ -48,9 +40,9 @@ def said(run: subprocess.Popen[str]) -> str:
 
 @pytest.mark.parametrize("home", [["memory://shared"], ["own", "memory://lake"]], ids=["one home", "one lake"])
 def test_a_run_waits_for_one_on_another_machine_until_that_is_killed(
-    tmp_path: Path, ledger: str, home: list[str]
+    tmp_path: Path, postgres_url: str, home: list[str]
 ) -> None:
-    start = partial(machine, ledger=ledger, home=home)
+    start = partial(machine, ledger=postgres_url, home=home)
     with start(tmp_path / "one", "a") as first, start(tmp_path / "other", "b") as another_drop:
         assert said(first) == said(another_drop) == "begun"
         with start(tmp_path / "two", "a") as second:

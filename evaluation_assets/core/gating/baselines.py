@@ -23,6 +23,7 @@ from evaluation_assets.core.gating.task_metrics import (
 )
 from evaluation_assets.core.intake.facts import MetricsFacts
 from evaluation_assets.core.judging.panel import EMBEDDED, WITHOUT_MODEL
+from evaluation_assets.core.text.exact_json import is_number
 from evaluation_assets.core.text.faults import faults_of
 from evaluation_assets.core.text.user_error import UserError
 from evaluation_assets.core.traces.trajectories.identity import digest, file_name
@@ -327,7 +328,7 @@ def read_figures(file: UPath) -> dict[str, float] | None:
     if not isinstance(given, dict) or not given or any(isinstance(value, dict | list) for value in given.values()):
         return None
     for name, value in given.items():
-        if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
+        if not is_number(value) or not isfinite(value):
             raise InvalidBaseline(f"{file}: {name} is {value!r}; it has to be a number")
     return {OTHER_NAMES.get(str(name), str(name)): value for name, value in given.items()}
 

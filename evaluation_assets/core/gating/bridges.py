@@ -96,7 +96,7 @@ def on_old_scale(bridge: Bridge, baseline: Baseline, current: DropMetrics) -> tu
     then. Canary clips and served models of the bridged judges are left out, since these judges are known to differ.
     """
     known = {*baseline.metrics, *current.metrics}
-    apart = sorted(name for name in known if not _is_comparable(bridge, name))
+    apart = sorted(name for name in known if name not in bridge.offsets and needs_judges(name))
     before = baseline.model_copy(
         update={
             "metrics": {name: metric for name, metric in baseline.metrics.items() if name not in apart},
@@ -113,10 +113,6 @@ def on_old_scale(bridge: Bridge, baseline: Baseline, current: DropMetrics) -> tu
         if name not in apart
     }
     return before, replace(current, metrics=metrics, comparability=parts), apart
-
-
-def _is_comparable(bridge: Bridge, metric: str) -> bool:
-    return metric in bridge.offsets or not needs_judges(metric)
 
 
 def _moved(value: TaskValue, offset: Offset | None) -> TaskValue:

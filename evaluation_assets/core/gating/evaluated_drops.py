@@ -84,16 +84,12 @@ def baseline_for(home: Installation, drop: str, suite: str | None) -> Baseline |
     if not (without_suite := [each for each in others if _is_made_of(each, each.suite)]):
         return None
     metrics = metrics_of(home, drop)
-    earlier = (each for each in without_suite if _is_of_earlier_file(each, metrics))
+    earlier = (each for each in without_suite if _why_of_no_earlier_file(each, metrics) is None)
     return max(earlier, key=lambda each: each.promoted_at, default=None)
 
 
 def _is_made_of(baseline: Baseline, drop: str) -> bool:
     return drop in [run.drop for run in baseline.runs]
-
-
-def _is_of_earlier_file(baseline: Baseline, metrics: DropMetrics) -> bool:
-    return _why_of_no_earlier_file(baseline, metrics) is None
 
 
 def _why_of_no_earlier_file(baseline: Baseline, metrics: DropMetrics) -> str | None:

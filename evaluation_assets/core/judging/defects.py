@@ -35,7 +35,8 @@ class Defects:
         place = (type(problem), raised.filename, raised.lineno)
         if place not in self._logged:
             self._logged.add(place)
-            _log.error("judge %s: internal error\n%s", self._judge, self._without_keys(_whole(problem)))
+            told = "".join(traceback.format_exception(problem))
+            _log.error("judge %s: internal error\n%s", self._judge, self._without_keys(told))
         message = self._without_keys(f"{type(problem).__name__}: {problem}".removesuffix(": "))
         return Verdict(outcome="failed", error_kind="internal", error=well_formed(message[:_LONGEST]))
 
@@ -46,7 +47,3 @@ class Defects:
 def without_secrets(text: str) -> str:
     """Without values of variables whose names say that they hold a secret, and without credentials in addresses."""
     return _CREDENTIALS.sub(MASKED, environment_mask()(text)) if text else text
-
-
-def _whole(problem: Exception) -> str:
-    return "".join(traceback.format_exception(problem))

@@ -168,7 +168,6 @@ class ModelJudge:
         return ledger
 
     async def judge(self, subject: Subject, earlier: Sequence[Judgement], sample: int = 0) -> Verdict:
-        """Only available inside `opened()`."""
         raise RuntimeError("a model judge judges inside `opened` only")
 
 

@@ -9,6 +9,7 @@ from evaluation_assets.core.judging.answer_claims import CLAIMS
 from evaluation_assets.core.judging.rubrics.model import Criterion, Scale
 from evaluation_assets.core.judging.verdicts import FailureKind, Verdict, outcome_of
 from evaluation_assets.core.models.messages import Reply
+from evaluation_assets.core.text.exact_json import is_number
 from evaluation_assets.core.text.well_formed import well_formed
 from evaluation_assets.core.traces.trajectories.model import json_object, json_objects
 
@@ -246,7 +247,7 @@ def _scores(value: Any) -> dict[str, Any]:
 def _probability(key: str, percent: Any) -> float | None:
     if percent is None:
         return None
-    if isinstance(percent, bool) or not isinstance(percent, int | float):
+    if not is_number(percent):
         raise InvalidReply("invalid_json", f"the probability of {key} is no number.")
     if not 0 <= percent <= 100 or 0 < percent < 1:
         raise InvalidReply("out_of_range", f"the probability of {key} is not a whole number from 0 to 100 percent.")
@@ -256,7 +257,7 @@ def _probability(key: str, percent: Any) -> float | None:
 def _share(key: str, value: Any, scale: Scale) -> float | None:
     if value is None:
         return None
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if not is_number(value):
         raise InvalidReply("invalid_json", f"the score of {key} is no number.")
     if not scale.continuous:
         _refuse_fraction(key, value, scale)

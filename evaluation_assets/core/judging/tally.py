@@ -49,7 +49,6 @@ class Tally(Answers):
     redacted: Counter[str] = field(default_factory=Counter)
 
     def add(self, row: Mapping[str, Any]) -> None:
-        """Count one verdict."""
         super().add(row)
         if row["share_seen"] is not None:
             self.share_seen += row["share_seen"]

@@ -50,11 +50,9 @@ class RateInMemory:
         self._ends_at = 0.0
 
     def known(self) -> LearnedRate | None:
-        """The rate, if it was learned."""
         return None if self._rate is None else replace(self._rate, seconds=_now() - self._since)
 
     def learn(self, per_second: float, is_measured: bool, version: int) -> LearnedRate:
-        """Change the rate, unless it was changed since this version."""
         rate = self.known()
         if rate is not None and rate.version != version:
             return rate
@@ -63,7 +61,6 @@ class RateInMemory:
         return self._rate
 
     def reserve(self, seconds: float, owed_s: float, taken: int, version: int) -> tuple[float, LearnedRate | None]:
-        """Reserve the next free seconds."""
         now = _now()
         self._ends_at = max(self._ends_at + owed_s, now - CATCH_UP_S) + seconds
         if self._rate is not None and self._rate.version == version:

@@ -45,18 +45,12 @@ class AdaptiveLimit:
     Refusals that come at any pace (`UsualRefusals`) do not slow it down.
     """
 
-    def __init__(
-        self,
-        most: int,
-        requests_per_minute: float | None = None,
-        tokens_per_minute: float | None = None,
-        store: RateStore | None = None,
-    ) -> None:
+    def __init__(self, most: int, store: RateStore | None = None) -> None:
         self.most = most
         self.limit = min(most, max(8, most // 4))
         self.in_flight = 0
-        self.requests = Pace(requests_per_minute / 60) if requests_per_minute else None
-        self.tokens = Pace(tokens_per_minute / 60) if tokens_per_minute else None
+        self.requests: Pace | None = None
+        self.tokens: Pace | None = None
         self._store = store or RateInMemory()
         self._rate: LearnedRate | None = None
         self._pace: SharedPace | None = None

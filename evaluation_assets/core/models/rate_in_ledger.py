@@ -46,12 +46,10 @@ class RateInLedger:
         self._ledger = ledger
 
     def known(self) -> LearnedRate | None:
-        """The rate, if it was learned, and used in the last minute."""
         row = self._run(_KNOWN)
         return None if row is None else _rate(row)
 
     def learn(self, per_second: float, is_measured: bool, version: int) -> LearnedRate:
-        """Change the rate, unless another process has changed it since this version."""
         row = self._run(_LEARN, _KNOWN, per_second=per_second, is_measured=int(is_measured), version=version)
         return LearnedRate(per_second, is_measured, version + 1, 0, 0.0) if row is None else _rate(row)
 

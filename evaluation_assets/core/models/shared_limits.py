@@ -5,7 +5,6 @@ import hashlib
 import math
 from collections.abc import Iterable
 from dataclasses import InitVar, dataclass, field
-from typing import Protocol
 from weakref import WeakKeyDictionary
 
 from evaluation_assets.core.models.json_text import dumped
@@ -15,28 +14,10 @@ from evaluation_assets.core.models.pace import Pace, SharedPace
 from evaluation_assets.core.models.providers.capabilities import capabilities_of
 from evaluation_assets.core.models.rate_in_ledger import RateInLedger
 from evaluation_assets.core.models.reservations import Reservations
+from evaluation_assets.core.models.settings import ModelSettings
 
 
-class Limited(Protocol):
-    """A model with its limits."""
-
-    @property
-    def provider(self) -> str: ...
-    @property
-    def model(self) -> str: ...
-    @property
-    def endpoint(self) -> str: ...
-    @property
-    def key_variable(self) -> str | None: ...
-    @property
-    def max_concurrency(self) -> int: ...
-    @property
-    def requests_per_minute(self) -> float | None: ...
-    @property
-    def tokens_per_minute(self) -> float | None: ...
-
-
-def limited_together(own: Limited) -> str:
+def limited_together(own: ModelSettings) -> str:
     """The same text for all models that a provider limits together: those at one address with one key.
 
     Providers that limit each model on its own have the model in it.
@@ -82,7 +63,7 @@ class SharedLimit:
     limits the strictest holds.
     """
 
-    def __init__(self, own: Limited, ledger: Ledger) -> None:
+    def __init__(self, own: ModelSettings, ledger: Ledger) -> None:
         self._ledger = ledger
         endpoint = limited_together(own)
         known = _LIMITS.setdefault(asyncio.get_running_loop(), {})
@@ -101,7 +82,7 @@ class SharedLimit:
         if not self._shared.ledgers:  # an entry that refers to its loop would keep both for ever
             self._shared.limit.rest()
 
-    def _tighten(self, own: Limited) -> None:
+    def _tighten(self, own: ModelSettings) -> None:
         shared, limit = self._shared, self._shared.limit
         limit.at_most(own.max_concurrency)
         requests = strictest((shared.requests, own.requests_per_minute))

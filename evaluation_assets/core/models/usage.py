@@ -7,6 +7,7 @@ from typing import Any
 from evaluation_assets.core.models.image_tokens import images_of
 from evaluation_assets.core.models.messages import Reply, Request
 from evaluation_assets.core.models.sizes import size_of_request
+from evaluation_assets.core.text.exact_json import is_number
 from evaluation_assets.core.traces.token_usage import TokenUsage
 
 _MOST: Mapping[str, int] = {"output_tokens": 1_000_000, "reasoning_tokens": 1_000_000}
@@ -32,7 +33,7 @@ def reported(counts: Mapping[str, Any], *, cached_beside: bool = False) -> tuple
         if count is None:
             continue
         said = name.replace("_", " ")
-        if isinstance(count, bool) or not isinstance(count, int | float) or count != count // 1:
+        if not is_number(count) or count != count // 1:
             return TokenUsage(), f"the endpoint reports no whole number of {said}"
         if count < 0:
             return TokenUsage(), f"the endpoint reports a negative number of {said}"

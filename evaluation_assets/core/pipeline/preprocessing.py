@@ -5,7 +5,6 @@ from collections.abc import Iterator
 import pyarrow as pa
 
 from evaluation_assets.core.intake.preprocessing.preprocess import Preprocessor, Removal, Statistics
-from evaluation_assets.core.intake.preprocessing.removal_rows import removal_row
 from evaluation_assets.core.intake.preprocessing.rules import Settings
 from evaluation_assets.core.lake.spool import Spool
 from evaluation_assets.core.lake.stored import Stored, revised
@@ -35,13 +34,26 @@ class PreprocessedDrop:
         trajectory = trajectory_of(row)
         item = self._preprocessor.process(trajectory)
         if isinstance(item, Removal):
-            self._rejected.add(removal_row(self._drop, item))
+            self._rejected.add(_removal_row(self._drop, item))
             return None
         return row if item is trajectory else trajectory_row(self._drop, item)
 
     def metadata(self) -> dict[str, int | float]:
         """The figures of preprocessing, once all trajectories have passed."""
         return figures(self._preprocessor.statistics)
+
+
+def _removal_row(drop: str, removal: Removal) -> Row:
+    """A row of `rejected_records` for a trajectory that a rule removed; `source` is its id, `raw` its text."""
+    return {
+        "drop": drop,
+        "source": removal.trajectory.id,
+        "line": None,
+        "stage": "preprocess",
+        "reason": removal.reason,
+        "detail": removal.detail,
+        "raw": removal.trajectory.text,
+    }
 
 
 def figures(statistics: Statistics) -> dict[str, int | float]:

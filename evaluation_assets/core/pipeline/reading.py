@@ -12,10 +12,10 @@ from evaluation_assets.core.lake.spool import Spool
 from evaluation_assets.core.pipeline.drawing import Drawing
 from evaluation_assets.core.sections.findings.evidence.call_forms import Form, form_rows, forms_in
 from evaluation_assets.core.text.plain_text import markdown_cell
+from evaluation_assets.core.text.well_formed import well_formed
 from evaluation_assets.core.traces.formats.base import Rejection, UnreadableDrop
 from evaluation_assets.core.traces.formats.import_report import ImportReport, ImportSummary
 from evaluation_assets.core.traces.formats.registry import format_of
-from evaluation_assets.core.traces.formats.rejection_rows import unreadable_row
 from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.traces.trajectories.model import Trajectory
 from evaluation_assets.core.traces.trajectories.trajectory_rows import Row, trajectory_row
@@ -133,3 +133,16 @@ def unmapped_table(unmapped: UnmappedFields) -> str:
     """The first fields that no trajectory holds, and how often, as a Markdown table."""
     lines = [f"| {markdown_cell(path)} | {count} |" for path, count in unmapped.table()[:_UNMAPPED_FIELDS]]
     return "\n".join(["| field | times |", "| --- | ---: |", *lines])
+
+
+def unreadable_row(drop: str, rejection: Rejection) -> Row:
+    """A row of `unreadable_records`."""
+    return {
+        "drop": drop,
+        "source": rejection.source,
+        "line": rejection.line,
+        "stage": "read",
+        "reason": rejection.reason,
+        "detail": well_formed(rejection.detail),
+        "raw": well_formed(rejection.raw),
+    }

@@ -28,7 +28,7 @@ from evaluation_assets.core.pipeline.checks.names import REGRESSION_GATE
 from evaluation_assets.core.pipeline.drop_groups import DropGroups, drop_groups
 from evaluation_assets.core.pipeline.settings import Settings
 from evaluation_assets.core.report.agent_use import AgentUse
-from evaluation_assets.core.report.covered_tables import cover_of, covered
+from evaluation_assets.core.report.covered_tables import Cover, cover_of, covered
 from evaluation_assets.core.report.drop_tables import DropTables
 from evaluation_assets.core.report.failure_groups.failure_group_report import failure_groups_summary
 from evaluation_assets.core.report.files import write_page, write_report
@@ -150,21 +150,14 @@ def _failed_checks(
 
 
 def write_drop_report(
-    home: Installation,
-    drop: str,
-    scorers: Scorers,
-    settings: Settings,
-    redaction: Redaction | None = None,
+    home: Installation, drop: str, scorers: Scorers, settings: Settings, redaction: Redaction | None
 ) -> tuple[DropReport, ReportFiles]:
     """Write the report of a drop with the run that it is compared with and its review queue.
 
     Raises:
         NotRedacted: an own pattern of `redaction` takes too long on a text.
     """
-    own = _tables_shown(home, drop, scorers.judges, redaction)
-    cover = cover_of(home.table(drop, "preprocessed_trajectories"), redaction)
-    groups = drop_groups(home, drop, own.findings, own.raw, cover)
-    report = drop_report(home, drop, own, scorers, settings, groups)
+    own, cover, groups, report = _reported(home, drop, scorers, settings, redaction)
     other = _other_run(home, report, scorers.judges, redaction)
     with replies_of(home) as stored:
 
@@ -178,26 +171,28 @@ def write_drop_report(
 
 
 def write_comparison(
-    home: Installation,
-    drop: str,
-    against: str,
-    scorers: Scorers,
-    settings: Settings,
-    redaction: Redaction | None = None,
+    home: Installation, drop: str, against: str, scorers: Scorers, settings: Settings, redaction: Redaction | None
 ) -> UPath:
     """Write the page of a drop with another run of choice to compare it with; gives the page.
 
     Raises:
         NotRedacted: an own pattern of `redaction` takes too long on a text.
     """
-    own = _tables_shown(home, drop, scorers.judges, redaction)
-    cover = cover_of(home.table(drop, "preprocessed_trajectories"), redaction)
-    groups = drop_groups(home, drop, own.findings, own.raw, cover)
-    report = drop_report(home, drop, own, scorers, settings, groups)
+    own, _, groups, report = _reported(home, drop, scorers, settings, redaction)
     page = home.reports(drop) / "against" / against.replace("/", "_") / "comparison.html"
     other = OtherRun(against, "chosen by hand", documents(_tables_shown(home, against, scorers.judges, redaction)))
     write_page(page, report, own, other, _queue(home, drop), groups)
     return page
+
+
+def _reported(
+    home: Installation, drop: str, scorers: Scorers, settings: Settings, redaction: Redaction | None
+) -> tuple[DropTables, Cover, DropGroups, DropReport]:
+    """The tables of a drop as reports may show them, what covers their texts, the failure groups, and the report."""
+    own = _tables_shown(home, drop, scorers.judges, redaction)
+    cover = cover_of(home.table(drop, "preprocessed_trajectories"), redaction)
+    groups = drop_groups(home, drop, own.findings, own.raw, cover)
+    return own, cover, groups, drop_report(home, drop, own, scorers, settings, groups)
 
 
 def _tables_shown(home: Installation, drop: str, judges: Sequence[Judge], redaction: Redaction | None) -> DropTables:

@@ -22,10 +22,10 @@ def write_report(
     folder: UPath,
     report: DropReport,
     tables: DropTables,
-    other: OtherRun | None = None,
-    queue: Sequence[tuple[str, str]] = (),
-    replies_to: RepliesTo = lambda _: {},
-    groups: DropGroups | None = None,
+    other: OtherRun | None,
+    queue: Sequence[tuple[str, str]],
+    replies_to: RepliesTo,
+    groups: DropGroups,
 ) -> ReportFiles:
     """Write all files, each atomically. Files of judges and trajectories that no longer exist are removed.
 
@@ -59,7 +59,7 @@ def write_page(
     tables: DropTables,
     other: OtherRun | None,
     queue: Sequence[tuple[str, str]],
-    groups: DropGroups | None = None,
+    groups: DropGroups,
 ) -> None:
     """Write the page with its viewer, and beside it the data that does not fit in."""
     viewer = pack(report.drop, documents(tables, groups), path.parent / DATA_FOLDER, other, queue)

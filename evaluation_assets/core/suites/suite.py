@@ -12,6 +12,7 @@ from pydantic import (
 
 from evaluation_assets.core.models.endpoints import EndpointSettings
 from evaluation_assets.core.suites.tool_definition import SuiteModel, ToolDefinition
+from evaluation_assets.core.text.exact_json import is_number
 from evaluation_assets.core.text.user_error import UserError
 
 Match = Literal["exact", "in_order", "any_order", "superset", "subset", "same_effects"]
@@ -170,7 +171,7 @@ class ReferenceAnswer(SuiteModel):
 def _answer(value: Any) -> Any:
     if isinstance(value, str):
         return {"value": value}
-    return {"value": str(value)} if isinstance(value, int | float) and not isinstance(value, bool) else value
+    return {"value": str(value)} if is_number(value) else value
 
 
 class Message(SuiteModel):

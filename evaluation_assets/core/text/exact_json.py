@@ -2,7 +2,7 @@
 
 import json
 import re
-from typing import Any
+from typing import Any, TypeGuard
 
 import orjson
 
@@ -41,3 +41,8 @@ def is_long_integer(value: Any) -> bool:
     digits = value.removeprefix("-") if isinstance(value, str) else ""
     is_one = digits.isascii() and digits.isdigit() and not digits.startswith("0")
     return is_one and len(digits) <= _MOST_DIGITS and integer(value) == value
+
+
+def is_number(value: Any) -> TypeGuard[int | float]:
+    """Whether a value is a number of JSON, of which true and false are none."""
+    return isinstance(value, int | float) and not isinstance(value, bool)

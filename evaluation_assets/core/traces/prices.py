@@ -54,7 +54,6 @@ class OwnPrice:
         return None
 
     def cost(self, usage: TokenUsage) -> float | None:
-        """US dollars of a reply."""
         if usage.input_tokens is None or usage.output_tokens is None:
             return None
         price, cached, written = self._price, usage.cached_tokens or 0, usage.cache_write_tokens or 0
@@ -92,7 +91,6 @@ class PublicPrice:
         return min((tier.start for tier in price.tiers if tier.price > price.base), default=None)
 
     def cost(self, usage: TokenUsage | RecordedUsage) -> float | None:
-        """US dollars of a reply."""
         if self._provider_id is None or usage.input_tokens is None or usage.output_tokens is None:
             return None
         from genai_prices import Usage, calc_price  # noqa: PLC0415  (see `cliff`)

@@ -1,15 +1,14 @@
 """A bridge links drops before and after a change of judges, exactly these, and counts its own uncertainty."""
 
-import importlib.util
 import math
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
 from upath import UPath
 
+from benchmarks import bridges as simulation
 from evaluation_assets.core.gating.baselines import InvalidBaseline, comparability_key
 from evaluation_assets.core.gating.bridges import (
     Bridges,
@@ -182,17 +181,6 @@ def test_a_shifted_point_keeps_its_mean_inside_a_wider_interval() -> None:
     assert Shift(0.1, 0.3).moved(0.6, None, None) == (pytest.approx(0.5), None, None)
 
 
-@pytest.fixture(scope="module")
-def simulation() -> ModuleType:
-    """The benchmark of bridges."""
-    path = Path(__file__).parents[3] / "benchmarks" / "bridges.py"
-    spec = importlib.util.spec_from_file_location("bridges_benchmark", path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 RUNS = 4000
 """So many that the alarms of fixed seeds, 1% to 5% of them, are below 5% without an allowance for chance."""
 
@@ -208,22 +196,20 @@ RUNS = 4000
         {"offset": 0.1, "scale": 0.5},
     ],
 )
-def test_an_unchanged_agent_raises_few_alarms_and_the_offset_is_removed(
-    simulation: ModuleType, settings: dict[str, float]
-) -> None:
+def test_an_unchanged_agent_raises_few_alarms_and_the_offset_is_removed(settings: dict[str, Any]) -> None:
     found = simulation.simulated(RUNS, **settings)
     assert found.alarms <= 0.05
     assert found.removed >= 0.9
 
 
 @pytest.mark.slow
-def test_a_worse_agent_is_found_over_a_bridge(simulation: ModuleType) -> None:
+def test_a_worse_agent_is_found_over_a_bridge() -> None:
     found = simulation.simulated(RUNS // 10, offset=0.15, worse=0.15)
     assert found.fails >= 0.9 and found.linked == pytest.approx(-0.15, abs=0.02)
 
 
 @pytest.mark.slow
-def test_recorded_judges_are_linked(simulation: ModuleType) -> None:
+def test_recorded_judges_are_linked() -> None:
     for found in simulation.recorded(data("."), RUNS).values():
         assert found.alarms <= 0.05
         assert found.removed >= 0.9

@@ -1,10 +1,9 @@
 """Error rates of the gate: by simulation of whole runs, and measured on a suite's own history."""
 
-from types import ModuleType
-
 import numpy as np
 import pytest
 
+from benchmarks import gate
 from evaluation_assets.core.gating.calibration import calibrate
 from evaluation_assets.core.gating.settings import GateSettings
 
@@ -20,14 +19,14 @@ def margin(rate: float) -> float:
 
 @pytest.mark.parametrize("metrics", [1, 3])
 @pytest.mark.parametrize("tasks", [30, 50, 100])
-def test_unchanged_runs_fail_in_at_most_5_per_cent(benchmark: ModuleType, tasks: int, metrics: int) -> None:
+def test_unchanged_runs_fail_in_at_most_5_per_cent(tasks: int, metrics: int) -> None:
     settings = GateSettings(metrics=tuple(f"metric-{index}" for index in range(metrics)))
-    found = benchmark.verdicts(tasks, 0.0, RUNS, settings, metrics)
+    found = gate.verdicts(tasks, 0.0, RUNS, settings, metrics)
     assert found["fail"] / RUNS <= 0.05 + margin(0.05)
 
 
-def test_a_true_drop_of_a_tenth_on_100_tasks_is_caught(benchmark: ModuleType) -> None:
-    found = benchmark.verdicts(100, 0.10, RUNS, GateSettings(metrics=("metric-0",)))
+def test_a_true_drop_of_a_tenth_on_100_tasks_is_caught() -> None:
+    found = gate.verdicts(100, 0.10, RUNS, GateSettings(metrics=("metric-0",)))
     assert found["fail"] / RUNS >= 0.8 - margin(0.8)
     assert found["fail"] + found["pass"] + found["warn"] == RUNS
 

@@ -3,11 +3,11 @@
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
 
 import dagster as dg
 import pytest
 
+from benchmarks import gate
 from evaluation_assets.core.gating.calibration import BatchGate
 from evaluation_assets.core.gating.settings import GateSettings
 from evaluation_assets.core.judging.panel import Panel
@@ -49,32 +49,28 @@ def evaluated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation
 @pytest.mark.parametrize(
     ("drops", "tasks"), [("airline", 50), ("hotpot", 50), ("airline hotpot", 50), ("airline hotpot", 100)]
 )
-def test_unchanged_runs_pass(
-    benchmark: ModuleType, evaluated: Installation, metric: str, drops: str, tasks: int
-) -> None:
-    trials = benchmark.trials_of(evaluated, drops.split(), metric)
-    found = benchmark.on_trials(metric, *benchmark.unchanged(trials, tasks, RUNS))
+def test_unchanged_runs_pass(evaluated: Installation, metric: str, drops: str, tasks: int) -> None:
+    trials = gate.trials_of(evaluated, drops.split(), metric)
+    found = gate.on_trials(metric, *gate.unchanged(trials, tasks, RUNS))
     assert found["fail"] / RUNS <= most(0.05)
     assert found["warn"] / RUNS <= most(0.05)
     assert found["pass"] / RUNS >= 0.8
 
 
 @pytest.mark.parametrize("metric", ["success", "overall"])
-def test_the_gate_decides_one_run_as_many(benchmark: ModuleType, evaluated: Installation, metric: str) -> None:
-    before, after = benchmark.unchanged(benchmark.trials_of(evaluated, list(DROPS), metric), 50, 30)
+def test_the_gate_decides_one_run_as_many(evaluated: Installation, metric: str) -> None:
+    before, after = gate.unchanged(gate.trials_of(evaluated, list(DROPS), metric), 50, 30)
     settings = GateSettings(metrics=(metric,))
     for lower in (0.0, 0.03, 0.2):
         one_by_one = [
-            benchmark.outcome_of({metric: one}, {metric: other - lower}, settings).verdict
+            gate.outcome_of({metric: one}, {metric: other - lower}, settings).verdict
             for one, other in zip(before, after, strict=True)
         ]
         assert BatchGate(metric, 1, settings).verdicts(before, after - lower).tolist() == one_by_one
 
 
-def test_a_decrease_of_a_tenth_is_found_as_often_as_by_the_best_exact_test(
-    benchmark: ModuleType, evaluated: Installation
-) -> None:
-    before, after = benchmark.unchanged(benchmark.trials_of(evaluated, list(DROPS), "success"), 100, RUNS)
-    found = benchmark.on_trials("success", before, benchmark.worsened(after, 0.1))
+def test_a_decrease_of_a_tenth_is_found_as_often_as_by_the_best_exact_test(evaluated: Installation) -> None:
+    before, after = gate.unchanged(gate.trials_of(evaluated, list(DROPS), "success"), 100, RUNS)
+    found = gate.on_trials("success", before, gate.worsened(after, 0.1))
     assert found["fail"] > found["conditional"]
     assert found["fail"] >= found["mid-p"] - 0.01 * RUNS

@@ -6,7 +6,6 @@ The machines have the same name and machine id, and clocks that differ by five m
 import asyncio
 import subprocess
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,12 +22,6 @@ from evaluation_assets_tests.model_server import ModelServer, model_server, rule
 pytestmark = pytest.mark.slow
 
 AHEAD_S = 300.0
-
-
-@pytest.fixture(scope="module")
-def postgres_url() -> Iterator[str]:
-    with postgres.server() as url:
-        yield url
 
 
 @pytest.fixture

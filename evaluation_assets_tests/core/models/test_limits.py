@@ -217,15 +217,17 @@ def test_the_pace_is_kept_and_what_was_missed_by_little_is_made_up_for() -> None
 
 
 def test_requests_and_tokens_a_minute_are_kept() -> None:
-    async def work(limit: AdaptiveLimit, expected: int, took: int) -> float:
+    async def work(expected: int, took: int, **paces: Pace) -> float:
+        limit = AdaptiveLimit(8)
+        limit.requests, limit.tokens = paces.get("requests"), paces.get("tokens")
         for _ in range(101):
             async with limit.slot(0, expected):
                 limit.took(took - expected)
         return asyncio.get_running_loop().time()
 
-    assert run(work(AdaptiveLimit(8, requests_per_minute=600), 0, 0)) == pytest.approx(10, abs=0.1)
-    assert run(work(AdaptiveLimit(8, tokens_per_minute=60_000), 300, 300)) == pytest.approx(30, abs=0.2)
-    assert run(work(AdaptiveLimit(8, tokens_per_minute=60_000), 300, 200)) == pytest.approx(20, abs=0.2)
+    assert run(work(0, 0, requests=Pace(10))) == pytest.approx(10, abs=0.1)
+    assert run(work(300, 300, tokens=Pace(1000))) == pytest.approx(30, abs=0.2)
+    assert run(work(300, 200, tokens=Pace(1000))) == pytest.approx(20, abs=0.2)
 
 
 async def one_after_the_other(limits: list[AdaptiveLimit], endpoint: Endpoint, chains: int, later_s: float) -> float:

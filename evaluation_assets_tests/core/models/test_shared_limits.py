@@ -19,7 +19,6 @@ from evaluation_assets.core.models.rate_in_ledger import FORGOTTEN_S, RateInLedg
 from evaluation_assets.core.models.reservations import Reservations
 from evaluation_assets.core.models.shared_limits import SharedLimit, limited_together
 from evaluation_assets.core.models.strictest_limits import overruled_limits, with_strictest_limits
-from evaluation_assets_tests import postgres
 from evaluation_assets_tests.core.models.test_limits import run
 
 
@@ -30,12 +29,6 @@ def model(name: str = "one", **more: object) -> EndpointSettings:
 
 def together(*models: EndpointSettings) -> bool:
     return len({limited_together(endpoint_of(each)[0]) for each in models}) == 1
-
-
-@pytest.fixture(scope="module")
-def postgres_url() -> Iterator[str]:
-    with postgres.server() as url:
-        yield url
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

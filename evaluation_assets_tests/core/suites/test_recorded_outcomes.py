@@ -1,13 +1,9 @@
 """What scores without a model say about recorded outcomes, on recorded runs of others."""
 
-import importlib.util
-import sys
-from pathlib import Path
-from types import ModuleType
-
 import pytest
 from upath import UPath
 
+from benchmarks import outcomes
 from evaluation_assets.core.suites.calls import run_of
 from evaluation_assets.core.suites.case_results import CaseIndex, evaluate
 from evaluation_assets.core.suites.formats.registry import load_suite
@@ -18,24 +14,12 @@ from evaluation_assets.core.traces.trajectories.model import Trajectory
 from evaluation_assets_tests.third_party import data
 
 
-@pytest.fixture(scope="module")
-def benchmark() -> ModuleType:
-    path = Path(__file__).parents[3] / "benchmarks" / "outcomes.py"
-    spec = importlib.util.spec_from_file_location("outcomes_benchmark", path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # dataclasses look their module up
-    spec.loader.exec_module(module)
-    return module
-
-
 @pytest.mark.parametrize("name", ["tau-bench", "tau2-bench"])
-def test_a_suite_of_gold_calls_foretells_success_better_than_their_plain_recall(
-    benchmark: ModuleType, name: str
-) -> None:
-    found = [(benchmark.suite_scores(run), run.success) for run in benchmark.runs(data(""), name)]
-    recall = benchmark.auroc((scores[0], success) for scores, success in found)
-    score = benchmark.auroc((scores[1], success) for scores, success in found)
+def test_a_suite_of_gold_calls_foretells_success_better_than_their_plain_recall(name: str) -> None:
+    found = [(outcomes.suite_scores(run), run.success is True) for run in outcomes.runs(data(""), name)]
+    recall = outcomes.auroc((scores[0], success) for scores, success in found)
+    score = outcomes.auroc((scores[1], success) for scores, success in found)
+    assert score is not None and recall is not None
     assert score > 0.9 > recall
 
 
@@ -60,13 +44,13 @@ def test_the_scores_of_recorded_runs_by_their_own_gold_actions() -> None:
 
 @pytest.mark.parametrize("name", ["tau-bench", "tau2-bench", "agent-process-bench", "Who&When"])
 @pytest.mark.slow
-def test_the_embedded_judge_calls_hardly_a_failed_run_done(benchmark: ModuleType, name: str) -> None:
-    found = [benchmark.judged(run) for run in benchmark.runs(data(""), name)]
+def test_the_embedded_judge_calls_hardly_a_failed_run_done(name: str) -> None:
+    found = [outcomes.judged(run) for run in outcomes.runs(data(""), name)]
     for scored in (
         [(each.completion, each.success) for each in found],
         [(each.session_completion, each.success) for each in found],
     ):
-        completion = benchmark.Completion.of(scored)
+        completion = outcomes.Completion.of(scored)
         assert completion.runs
         assert completion.failed_called_done <= 0.1 * completion.failed
         assert completion.right >= 0.9 * completion.spoken

@@ -1,13 +1,12 @@
 """Open the store of a source. Its client library is imported here and not before, because it may not be installed."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from pathlib import Path
-from typing import Protocol
 
+from evaluation_assets.core.intake.sources.coding_agent_titles import CODING_AGENT_TITLES
 from evaluation_assets.core.intake.sources.received import ReceivedTraces
 from evaluation_assets.core.intake.sources.settings import (
-    CODING_AGENTS,
     BucketSettings,
     FolderSettings,
     ReceivedSettings,
@@ -20,21 +19,17 @@ from evaluation_assets.core.system.installation import Installation
 
 _HERE = "evaluation_assets.core.intake.sources.stores"
 
-STORES: Mapping[str, tuple[str, str | None]] = {
-    "mlflow": (f"{_HERE}.mlflow", "mlflow"),
-    "phoenix": (f"{_HERE}.phoenix", "phoenix"),
-    "langfuse": (f"{_HERE}.langfuse", "langfuse"),
-    "langsmith": (f"{_HERE}.langsmith", "langsmith"),
-    **dict.fromkeys(CODING_AGENTS, (f"{_HERE}.coding_agents", None)),
+STORES: Mapping[str, tuple[str, str, str | None]] = {
+    "mlflow": ("mlflow", "MlflowStore", "mlflow"),
+    "phoenix": ("phoenix", "PhoenixStore", "phoenix"),
+    "langfuse": ("langfuse", "LangfuseTraces", "langfuse"),
+    "langsmith": ("langsmith", "LangsmithTraces", "langsmith"),
+    **dict.fromkeys(CODING_AGENT_TITLES, ("coding_agents", "sessions_of", None)),
 }
-"""The module of each type of source, which has `open_store(settings)`, and the extra with its client library.
+"""For each type of source the module, what in it makes a store of settings, and the extra with its client library.
 
 Sources that are not here need to know the home folder.
 """
-
-
-class _Module(Protocol):
-    def open_store(self, settings: SourceSettings) -> TraceStore: ...
 
 
 def open_store(settings: SourceSettings, home: Installation) -> TraceStore:
@@ -47,11 +42,11 @@ def open_store(settings: SourceSettings, home: Installation) -> TraceStore:
         return ReceivedTraces(Path(settings.spool) if settings.spool else home.received, settings.quiet)
     if isinstance(settings, FolderSettings | BucketSettings):
         return open_files(settings, home.root)
-    module, extra = STORES[settings.type]
+    module, name, extra = STORES[settings.type]
     try:
-        opened: _Module = import_module(module)  # pyright: ignore[reportAssignmentType]
+        store_of: Callable[[SourceSettings], TraceStore] = getattr(import_module(f"{_HERE}.{module}"), name)
     except ImportError as problem:
         if extra is None or (problem.name or "").startswith("evaluation_assets"):
             raise
         raise StoreError(f"{settings.type} needs an extra package: {installing(extra)}") from problem
-    return opened.open_store(settings)
+    return store_of(settings)

@@ -146,29 +146,20 @@ class ReceivedTraces:
         self._clock = clock
 
     def ended(self, after: datetime, until: datetime, wanted: Wanted) -> Iterator[Trace]:
-        """Yield the wanted traces that ended in `(after, until]`, in order of their ends, with all that arrived.
-
-        Raises:
-            StoreError: the spool cannot be read.
-        """
+        """Yield the wanted traces that ended in `(after, until]`, in order of their ends, with all that arrived."""
         with self._opened() as connection:
             for end, trace in sorted(self._ends(connection, after - timedelta(seconds=self._wait), until)):
                 if after.timestamp() < end.closed_at <= until.timestamp() and wanted(trace):
                     yield _trace(connection, trace, end)
 
     def late(self, after: datetime, until: datetime) -> Iterator[Trace]:
-        """Yield the traces of which spans arrived in `(after, until]`, after their end.
-
-        Raises:
-            StoreError: the spool cannot be read.
-        """
+        """Yield the traces of which spans arrived in `(after, until]`, after their end."""
         with self._opened() as connection:
             for end, trace in self._ends(connection, after, until):
                 if end.is_late and end.last_at <= until.timestamp():
                     yield _trace(connection, trace, end)
 
     def id_of(self, record: JsonObject) -> str | None:
-        """The ID of the trace that a record holds."""
         return trace_id_of(record)
 
     @contextmanager

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit, urlunsplit
 from pydantic import AnyHttpUrl, Field
 from upath import UPath
 
+from evaluation_assets.core.intake.sources.coding_agent_titles import CODING_AGENT_TITLES
 from evaluation_assets.core.system.configuration import (
     Duration,
     InvalidConfiguration,
@@ -220,10 +221,6 @@ class ReceivedSettings(SourceSettings):
         return self.spool or "the receiver's spool in the home folder"
 
 
-CODING_AGENTS = ("claude_code", "codex", "gemini_cli", "qwen_code", "opencode", "goose", "cline")
-"""The coding agents whose sessions on this machine are read."""
-
-
 class CodingAgentSettings(SourceSettings):
     """Sessions that a coding agent keeps on this machine.
 
@@ -251,7 +248,7 @@ SETTINGS: Mapping[str, type[SourceSettings]] = {
     "langfuse": LangfuseSettings,
     "langsmith": LangsmithSettings,
     "received": ReceivedSettings,
-    **dict.fromkeys(CODING_AGENTS, CodingAgentSettings),
+    **dict.fromkeys(CODING_AGENT_TITLES, CodingAgentSettings),
 }
 """The settings of each type of source."""
 

@@ -67,11 +67,9 @@ class NoModel:
         self.problem: Exception | None = None
 
     async def ask(self, messages: Sequence[Said], schema: Mapping[str, Any] | None = None) -> str:
-        """Fail the verdict."""
         self.refuse("a model: set provider and model of the judge")
 
     def refuse(self, what: str) -> NoReturn:
-        """Fail the verdict."""
         self.problem = NotOffered(f"the metric needs {what}")
         raise self.problem
 
@@ -109,7 +107,6 @@ class AskedModel:
 
     @property
     def name(self) -> str:
-        """The model."""
         return self._settings.model
 
     async def ask(self, messages: Sequence[Said], schema: Mapping[str, Any] | None = None) -> str:
@@ -121,7 +118,6 @@ class AskedModel:
             raise
 
     def refuse(self, what: str) -> NoReturn:
-        """Fail the verdict."""
         problem = NotOffered(f"the metric needs {what}, which judges do not offer")
         self.problem = self.problem or problem
         raise problem

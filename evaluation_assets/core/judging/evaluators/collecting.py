@@ -19,7 +19,6 @@ class CollectingEvaluator(OpenEvaluator):
     def asked_model(
         self, model: OpenJudge, subject: Subject, sample: int, cost: Cost, *, asks_again: bool = False
     ) -> AskedModel:
-        """The model for the questions of one verdict."""
         made = super().asked_model(model, subject, sample, cost, asks_again=asks_again)
         self.models.append((subject.level, made))
         return made

@@ -92,7 +92,6 @@ class EvaluatorJudge:
             yield OpenEvaluator(self, metric, model)
 
     async def judge(self, subject: Subject, earlier: Sequence[Judgement], sample: int = 0) -> Verdict:
-        """Not without its metric."""
         raise RuntimeError("an evaluator judges inside `opened` only")
 
 

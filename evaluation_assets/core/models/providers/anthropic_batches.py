@@ -24,13 +24,11 @@ class AnthropicBatches:
         self._translated = translated
 
     async def submit(self, bodies: Mapping[str, Any]) -> str:
-        """Submit requests by their names; the name of the batch."""
         requests: Any = [{"custom_id": name, "params": body} for name, body in bodies.items()]
         with self._translated():
             return (await self._batches.create(requests=requests)).id
 
     async def state(self, batch: str) -> BatchState:
-        """How far it is."""
         with self._translated():
             try:
                 retrieved = await self._batches.retrieve(batch)

@@ -27,7 +27,6 @@ class OpenAIBatches:
         self._translated = translated
 
     async def submit(self, bodies: Mapping[str, Any]) -> str:
-        """Submit requests by their names; the name of the batch."""
         url = "/v1/chat/completions"
         lines = (
             dumped({"custom_id": name, "method": "POST", "url": url, "body": body}) for name, body in bodies.items()
@@ -40,7 +39,6 @@ class OpenAIBatches:
             return batch.id
 
     async def state(self, batch: str) -> BatchState:
-        """How far it is."""
         retrieved = await self._found(batch)
         counts = retrieved.request_counts
         done, total = (0, 0) if counts is None else (counts.completed + counts.failed, counts.total)

@@ -11,7 +11,6 @@ from json import JSONDecodeError
 from socket import gaierror
 from typing import Any
 
-import aiohttp
 from pydantic import ValidationError
 
 from evaluation_assets.core.models.errors import ErrorKind, ProviderError, unreadable
@@ -55,6 +54,9 @@ _NAMED = (
 
 _EVENTS = re.compile(r"\s*(?:data|event|id|retry|):")
 """How a stream of server-sent events begins."""
+
+_DISCONNECTED = "ServerDisconnectedError"
+"""The class of aiohttp, by its name: to load the package takes longer than all else here."""
 
 _NO_REPLY = "it is not a reply of the protocol"
 
@@ -201,7 +203,7 @@ def _meant(body: Any) -> int:
 def connection_error(problem: Exception, *, timed_out: bool) -> ProviderError:
     """The error for a request that got no response."""
     refused = _refused(problem)
-    if any(isinstance(cause, aiohttp.ServerDisconnectedError) for cause in _causes(problem)):
+    if any(type(cause).__name__ == _DISCONNECTED for cause in _causes(problem)):
         said = "the endpoint closed the connection without a reply"
         return ProviderError("server", said, retryable=True, endpoint_failed=True)
     if timed_out and refused is None:

@@ -50,7 +50,7 @@ def trends(rows: Sequence[Row], links: Links | None = None) -> list[Trend]:
     by_metric: dict[str, list[Row]] = by_key((row["metric"], row) for row in rows if row["metric"] not in RELATIVE)
     order = [name for name in FIRST if name in by_metric] + sorted(by_metric.keys() - set(FIRST))
     return [
-        Trend(metric=name, points=_points(by_metric[name], links)[-MAX_POINTS:])
+        Trend(metric=name, points=[_point(*each) for each in linked_points(by_metric[name], links)][-MAX_POINTS:])
         for name in order
         if len(by_metric[name]) > 1
     ]
@@ -61,10 +61,6 @@ def drop_before(rows: Sequence[Row], drop: str) -> str | None:
     evaluated = list(dict.fromkeys(row["drop"] for row in rows))
     earlier = evaluated[: evaluated.index(drop)] if drop in evaluated else evaluated
     return earlier[-1] if earlier else None
-
-
-def _points(rows: Sequence[Row], links: Links | None) -> list[TrendPoint]:
-    return [_point(row, breaks, shift) for row, breaks, shift in linked_points(rows, links)]
 
 
 def _point(row: Row, breaks: bool, shift: Shift | None) -> TrendPoint:

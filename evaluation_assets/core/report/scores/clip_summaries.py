@@ -4,11 +4,10 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from statistics import fmean
-from typing import Protocol
 
-from evaluation_assets.core.judging.selection import Selections
 from evaluation_assets.core.lake.row import Row
-from evaluation_assets.core.lake.stored import Aligned, Stored, grouped
+from evaluation_assets.core.lake.stored import Aligned, grouped
+from evaluation_assets.core.report.drop_tables import DropTables
 from evaluation_assets.core.report.report import ClipSummary, ClipVerdict, ToolSummary
 from evaluation_assets.core.report.scores.lowest import Lowest
 from evaluation_assets.core.report.scores.values import Values
@@ -27,19 +26,6 @@ _FAILED = 2
 
 _ENOUGH = 3
 """Runs in which every call of a tool failed, from which on it is the tool and not the run that is broken."""
-
-
-class ClipTables(Protocol):
-    """The tables that the clips of a report are read from."""
-
-    @property
-    def clips(self) -> Stored: ...
-    @property
-    def clip_scores(self) -> Stored: ...
-    @property
-    def clip_verdicts(self) -> Mapping[str, Stored]: ...
-    @property
-    def selections(self) -> Selections: ...
 
 
 @dataclass(slots=True)
@@ -68,7 +54,7 @@ class ClipCounts:
 
 
 def clip_summaries(
-    tables: ClipTables, task_of: Mapping[str, str]
+    tables: DropTables, task_of: Mapping[str, str]
 ) -> tuple[list[ToolSummary], list[tuple[tuple[str, str], Values]], list[ClipSummary], ClipCounts]:
     """Tool summaries, clip criteria and the worst clips, in one pass over clips and their scores."""
     tools: dict[str, _Tool] = {}
@@ -143,7 +129,7 @@ def _summary(tool_type: str, tool: _Tool) -> ToolSummary:
     )
 
 
-def _with_verdicts(worst: list[tuple[str, int, Row, float]], tables: ClipTables) -> list[ClipSummary]:
+def _with_verdicts(worst: list[tuple[str, int, Row, float]], tables: DropTables) -> list[ClipSummary]:
     wanted = {(trajectory_id, index) for trajectory_id, index, _, _ in worst}
     contents = {
         (row["trajectory_id"], row["clip_index"]): excerpt(row["content"])

@@ -7,12 +7,13 @@ from typing import cast
 
 from evaluation_assets.core.lake.row import Row
 from evaluation_assets.core.pipeline.checks.finding import Finding
-from evaluation_assets.core.report.sinks.opening import MissingKey, mask_of, open_sink
+from evaluation_assets.core.report.sinks.opening import MissingKey, open_sink, secrets_of
 from evaluation_assets.core.report.sinks.scores import Counts, TraceScore, drop_scores, sendable
 from evaluation_assets.core.report.sinks.settings import ScoreSinkSettings, SinkSettings, takes
 from evaluation_assets.core.report.sinks.sink import Delivery, DropOutcome, Item, OutcomeSink, ScoreSink
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.counted import counted
+from evaluation_assets.core.text.masking import Mask
 
 DELIVERED, FAILED = "delivered", "failed"
 
@@ -71,7 +72,7 @@ class Consignment:
         if not takes(self.home, self.drop, self.settings):
             return
         if isinstance(self.settings, ScoreSinkSettings):
-            scores = drop_scores(self.home, self.drop, self.judges, mask_of(self.settings))
+            scores = drop_scores(self.home, self.drop, self.judges, Mask(secrets_of(self.settings)))
             yield from sendable(scores, self.settings.levels, counts)
         else:
             yield self.outcome()

@@ -3,7 +3,7 @@
 import os
 from base64 import b64encode
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import TypeGuard, cast
 
 from evaluation_assets.core.report.sinks.annotations import AnnotatedStore
@@ -28,7 +28,6 @@ from evaluation_assets.core.report.sinks.stores.mlflow import MlflowSink
 from evaluation_assets.core.report.sinks.stores.otlp import OtlpSink, path_of
 from evaluation_assets.core.report.sinks.stores.phoenix import PhoenixSink
 from evaluation_assets.core.report.sinks.webhook import Webhook
-from evaluation_assets.core.text.masking import Mask
 
 
 class MissingKey(Exception):
@@ -44,11 +43,6 @@ def variables_of(settings: SinkSettings) -> list[str]:
 def secrets_of(settings: SinkSettings) -> list[str]:
     """The values of the variables that the settings of a sink name."""
     return [value for name in variables_of(settings) if (value := os.environ.get(name))]
-
-
-def mask_of(settings: SinkSettings) -> Mask:
-    """A mask of all secrets of a sink."""
-    return Mask(secrets_of(settings))
 
 
 def patience_of(settings: SinkSettings) -> Patience:
@@ -80,15 +74,13 @@ def is_annotated(settings: SinkSettings) -> TypeGuard[ScoreSinkSettings]:
     return isinstance(settings, MlflowSinkSettings | PhoenixSinkSettings | LangfuseSinkSettings | LangsmithSinkSettings)
 
 
-@contextmanager
-def open_annotated(settings: ScoreSinkSettings) -> Iterator[AnnotatedStore]:
+def open_annotated(settings: ScoreSinkSettings) -> AbstractContextManager[AnnotatedStore]:
     """A store that people annotate traces in, connected while the block runs.
 
     Raises:
         MissingKey: a variable that the store needs is not set.
     """
-    with open_sink(settings) as sink:
-        yield cast(AnnotatedStore, sink)
+    return cast(AbstractContextManager[AnnotatedStore], open_sink(settings))
 
 
 def _sink(settings: SinkSettings, http: Http) -> ScoreSink | OutcomeSink:

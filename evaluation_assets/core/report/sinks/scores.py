@@ -14,7 +14,7 @@ from evaluation_assets.core.sections.findings.summary import SEVERITIES
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.masking import Mask
 from evaluation_assets.core.traces.trajectories.identity import digest
-from evaluation_assets.core.traces.trajectories.model import Trajectory
+from evaluation_assets.core.traces.trajectories.model import JsonObject, Trajectory
 from evaluation_assets.core.traces.trajectories.recorded_spans import last_trace_of, spans_of_clips
 from evaluation_assets.core.traces.trajectories.trajectory_rows import TREE_AND_TEXT, trajectory_of
 
@@ -68,6 +68,16 @@ class TraceScore:
     def content(self) -> str:
         """A digest of what the score says."""
         return digest(repr(self.value), self.label or "", self.explanation or "")
+
+    @property
+    def metadata(self) -> JsonObject:
+        """What stores keep with a score: where it comes from."""
+        return {
+            "drop": self.drop,
+            "trajectory_id": self.trajectory_id,
+            "judges": list(self.judges),
+            "evaluated_at": self.evaluated_at,
+        }
 
 
 def drop_scores(home: Installation, drop: str, judges: Sequence[str], mask: Mask) -> Iterator[TraceScore]:

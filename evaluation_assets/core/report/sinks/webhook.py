@@ -35,7 +35,6 @@ class Webhook:
         self._url, self._patience = url, patience
 
     def tell(self, outcome: DropOutcome) -> Delivery:
-        """Post the outcome."""
         content = {
             "text": for_chat(outcome.sentence),
             "kind": "evaluation",

@@ -1,7 +1,7 @@
 """What the viewer shows of a trajectory: its transcript, the clips with all verdicts, and a row of the runs table."""
 
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -10,7 +10,7 @@ from evaluation_assets.core.intake.clips.segmentation import Clip
 from evaluation_assets.core.intake.facts import DropFacts
 from evaluation_assets.core.intake.image_rows import ImagesInOrder
 from evaluation_assets.core.lake.row import Row
-from evaluation_assets.core.lake.stored import Aligned, Stored, grouped
+from evaluation_assets.core.lake.stored import Aligned, grouped
 from evaluation_assets.core.pipeline.drop_groups import DropGroups
 from evaluation_assets.core.report.drop_tables import DropTables
 from evaluation_assets.core.report.viewer.run_facts import RunFacts, run_facts
@@ -51,7 +51,7 @@ def documents(tables: DropTables, groups: DropGroups | None = None) -> Iterator[
     facts = run_facts(tables, groups)
     images = None if tables.images is None else ImagesInOrder(tables.images)
     claims = Aligned(tables.claims.rows(["trajectory_id", "clip_index", "verdict", "claim"]))
-    levels = {level: _by_judge(by_judge) for level, by_judge in tables.verdicts.items()}
+    levels = {level: [Aligned(own.rows()) for own in judges.values()] for level, judges in tables.verdicts.items()}
     for trajectory, clips in with_clips(tables.preprocessed, tables.clips):
         about = next((each for each in facts if each.trajectory_id == trajectory.id), RunFacts(trajectory.id))
         violations = about.violations
@@ -257,10 +257,6 @@ def _categories(rows: list[dict[str, Any]]) -> list[JsonObject]:
         {"category": category, "scores": {row["criterion"]: row["mean"] for row in own}}
         for category, own in grouped(rows, "category")
     ]
-
-
-def _by_judge(tables: Mapping[str, Stored]) -> list[Aligned]:
-    return [Aligned(table.rows()) for table in tables.values()]
 
 
 def _verdict(row: Row) -> JsonObject:

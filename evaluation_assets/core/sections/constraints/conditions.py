@@ -10,6 +10,7 @@ from evaluation_assets.core.sections.constraints.json_paths import selected
 from evaluation_assets.core.sections.constraints.patterns import found_in, has_name
 from evaluation_assets.core.sections.constraints.seen_calls import SeenCall
 from evaluation_assets.core.sections.constraints.settings import CallPattern, Condition
+from evaluation_assets.core.text.exact_json import is_number
 
 
 def is_meant(pattern: CallPattern, call: SeenCall) -> bool:
@@ -79,7 +80,7 @@ def _is_within(condition: Condition, value: Any) -> bool:
     limits = (condition.above, condition.below, condition.at_least, condition.at_most)
     if limits == (None,) * 4:
         return True
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if not is_number(value):
         return False
     above, below, at_least, at_most = limits
     return (

@@ -3,10 +3,11 @@
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from evaluation_assets.core.sections.findings.claim import Claim
-from evaluation_assets.core.sections.findings.evidence.course import Course
+from evaluation_assets.core.sections.findings.claim import Claim, ClaimVerdict
+from evaluation_assets.core.sections.findings.evidence.course import Course, Message, PlacedStep
 from evaluation_assets.core.sections.findings.finding import Finding, Place, Severity
 from evaluation_assets.core.sections.findings.kinds import kinds
+from evaluation_assets.core.traces.trajectories.model import Span
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,6 +18,21 @@ class Detected:
     place: Place
     evidence: str
     severity: Severity | None = None
+
+
+def in_step(kind: str, made: PlacedStep, span: Span | None, severity: Severity | None = None) -> Detected:
+    """What went wrong at a span of the trajectory, in a step."""
+    return Detected(kind=kind, place=made.place(span), evidence=made.trajectory.piece(span), severity=severity)
+
+
+def in_message(kind: str, message: Message, span: Span, severity: Severity | None = None) -> Detected:
+    """What went wrong at a span of a message."""
+    return Detected(kind=kind, place=message.place(*span), evidence=message.text[slice(*span)], severity=severity)
+
+
+def claimed_in(message: Message, span: Span, verdict: ClaimVerdict) -> Claim:
+    """The claim at a span of a message."""
+    return Claim(place=message.place(*span), text=message.text[slice(*span)], verdict=verdict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

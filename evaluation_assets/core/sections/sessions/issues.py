@@ -22,7 +22,7 @@ def issues_of(
 ) -> list[Issue]:
     """All issues of a session, ordered by turn and interaction."""
     issues = [
-        *_tool_issues(seen),
+        *(_tool_issue(seen, issue) for issue in seen.issues),
         *_value_issues(seen),
         *_course_issues(seen),
         *_retry_issues(seen),
@@ -49,10 +49,6 @@ _TOOL_MESSAGES = {
     "missing_parameter": "Missing tool parameter in turn {turn}: {tool} needs {names}",
     "invalid_parameter": "Invalid tool parameter in turn {turn}: wrong type for {tool} ({names})",
 }
-
-
-def _tool_issues(seen: SessionEvidence) -> list[Issue]:
-    return [_tool_issue(seen, issue) for issue in seen.issues]
 
 
 def _tool_issue(seen: SessionEvidence, issue: ToolIssue) -> Issue:

@@ -100,7 +100,7 @@ class FunctionTool:
         try:
             checked = self._parameters.model_validate(arguments)
         except pydantic.ValidationError as problem:
-            raise ToolError(_explained(problem)) from None
+            raise ToolError(f"the arguments do not fit: {'; '.join(map(str, faults_of(problem)))}") from None
         values = {name: getattr(checked, name) for name in self._parameters.model_fields}
 
         def called() -> Any:
@@ -234,7 +234,3 @@ def _parameters_of(function: Callable[..., Any]) -> type[pydantic.BaseModel]:
         return pydantic.create_model(function.__name__, __config__=pydantic.ConfigDict(extra="forbid"), **fields)
     except (pydantic.PydanticUserError, NameError) as problem:
         raise InvalidTool(f"{function.__name__}: {problem}") from problem
-
-
-def _explained(problem: pydantic.ValidationError) -> str:
-    return f"the arguments do not fit: {'; '.join(map(str, faults_of(problem)))}"

@@ -66,7 +66,7 @@ def _read_record(source: Source, item: Item, answers: Mapping[str, Any], draft: 
             expected_calls=calls,
             match=None if needs_no_call else "any_order",
             should_not_call_tools=needs_no_call,
-            category=_category(name),
+            category=re.sub(r"[_-]\d.*$", "", name),
             tools=tools,
         )
     except (KeyError, TypeError, ValueError, AttributeError) as problem:
@@ -74,10 +74,6 @@ def _read_record(source: Source, item: Item, answers: Mapping[str, Any], draft: 
         return
     lacks = None if needs_no_call or calls else f"possible_answer/{source.path.name} has no answer for it"
     draft.add(source, item.line, case, lacks)
-
-
-def _category(name: str) -> str:
-    return re.sub(r"[_-]\d.*$", "", name)
 
 
 def _messages(question: Any) -> tuple[Message, ...]:

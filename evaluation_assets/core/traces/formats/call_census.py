@@ -13,6 +13,7 @@ from typing import Any
 
 import orjson
 
+from evaluation_assets.core.traces.formats.messages.call_arguments import ARGUMENTS
 from evaluation_assets.core.traces.formats.untyped import at, objects_in
 from evaluation_assets.core.traces.trajectories.identity import digest
 
@@ -57,7 +58,6 @@ _LISTED = ("ToolCallRequestEvent", "AssistantMessage")
 _KINDS = ("type", "part_kind")
 _IDS = ("tool_call_id", "call_id", "toolCallId", "toolUseId", "callId", "id")
 _NAMES = ("name", "toolName", "tool_name", "function_name", "toolname", "tool")
-_ARGUMENTS = ("arguments", "args", "input", "parameters")
 _SPAN_KINDS = {
     "openinference.span.kind": "TOOL",
     "gen_ai.operation.name": "execute_tool",
@@ -236,7 +236,7 @@ def _mark(call: dict[str, Any], kind: str | None = None) -> Iterator[tuple[str, 
     if not name and (kind is None or not kind.endswith("_call") or kind in ("tool_call", "function_call")):
         return
     identity = next((mark for key in _IDS if isinstance(mark := call.get(key), str) and mark), None)
-    arguments = next((mark for key in _ARGUMENTS for one in (inner, call) if (mark := one.get(key)) is not None), "")
+    arguments = next((mark for key in ARGUMENTS for one in (inner, call) if (mark := one.get(key)) is not None), "")
     # Not orjson: records hold integers beyond 64 bits.
     text = arguments if isinstance(arguments, str) else json.dumps(arguments, sort_keys=True)
     told = f"{name or kind}\0{text}"

@@ -1,7 +1,8 @@
 """Test reports of patches, stored beside the runs that produced the patches.
 
-Supported SWE-bench layouts: a report of one patch in a folder named after its task; reports keyed by task; and the
-summary of an evaluation with lists of ids.
+Supported SWE-bench layouts: a report of one patch in a folder named after its task; reports keyed by task; the summary
+of an evaluation with lists of ids; and the `results.json` of its leaderboard, in which patches that are in no list were
+tested and solved nothing. The patches themselves (`preds.json`) are those of the runs.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,11 +18,22 @@ from evaluation_assets.core.traces.formats.isolation import each_own_record
 from evaluation_assets.core.traces.formats.stated import Comparisons
 from evaluation_assets.core.traces.formats.task_tests import labels_of_tests
 from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
-from evaluation_assets.core.traces.formats.untyped import list_in, object_in
+from evaluation_assets.core.traces.formats.untyped import at, list_in, object_in
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Trajectory
 
-_LISTS = (("resolved_ids", True), ("unresolved_ids", False), ("empty_patch_ids", False))
+_LISTS = (
+    ("resolved_ids", True), ("unresolved_ids", False), ("empty_patch_ids", False), ("resolved", True),
+    ("no_generation", False),
+)  # fmt: skip
 """The lists of a summary that state an outcome. No patch solves nothing; of those in `error_ids` nothing is known."""
+
+
+_RESOLVED, _EMPTY = "resolved", "no_generation"
+_BROKEN = ("no_logs", "install_fail", "reset_failed", "test_errored", "test_timeout")
+"""Lists of the leaderboard: of what the harness failed on nothing is known."""
+_PREDICTED = {"instance_id", "model_patch"}
+_MOST_FIELDS = 6
+"""Fields of a patch that is handed in; a run has more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,40 +44,71 @@ class PatchReport:
     labels: JsonObject
 
 
+@dataclass(frozen=True, slots=True)
+class PatchReports:
+    """Reports by task; `unknown` are tasks without one, and `others` is that of any other task."""
+
+    by_task: Mapping[str, PatchReport]
+    unknown: frozenset[str] = frozenset()
+    others: PatchReport | None = None
+
+    def of(self, task: str) -> PatchReport | None:
+        """The report of a task; `None` if its outcome is not known."""
+        return self.by_task.get(task) or (None if task in self.unknown else self.others)
+
+
 def each_tested_run(
     files: Sequence[DropFile],
     detect: Callable[[Sample], bool],
     name: str,
-    trajectory_of: Callable[[Mapping[str, PatchReport], UnmappedFields, Record], Trajectory],
+    trajectory_of: Callable[[PatchReports, UnmappedFields, Record], Trajectory],
     unmapped: UnmappedFields,
 ) -> Iterator[Trajectory | Rejection]:
-    """Like `each_own_record`, for the files that are not test reports; the reports are passed with every record."""
-    tested = [file for file in files if len(files) > 1 and is_report(sample_of(file))]
+    """Like `each_own_record`, for the files of runs; the test reports are passed with every record."""
+    samples = [(file, sample_of(file)) for file in files] if len(files) > 1 else []
+    tested = [file for file, sample in samples if is_report(sample)]
     reports = reports_of(tested, unmapped.stated)
-    runs = [file for file in files if file not in tested]
+    predicted = [file for file, sample in samples if any(map(_are_predictions, sample.records))]
+    runs = [file for file in files if file not in (*tested, *predicted)]
     return each_own_record(runs, detect, name, partial(trajectory_of, reports, unmapped))
 
 
 def is_report(sample: Sample) -> bool:
     """Whether a file contains test reports."""
-    return any(True for record in sample.records for _ in _reports_in(record, ""))
+    return any(_is_of_leaderboard(record) or _reports_in(record, "") for record in sample.records)
 
 
-def reports_of(files: Sequence[DropFile], stated: Comparisons) -> Mapping[str, PatchReport]:
+def _is_of_leaderboard(data: Any) -> bool:
+    return all(isinstance(at(data, name), list) for name in (_RESOLVED, _EMPTY))
+
+
+def _are_predictions(data: Any) -> bool:
+    """Whether a record is a patch, or patches by their tasks, as they are handed in."""
+    patches = [data] if at(data, "instance_id") is not None else list(object_in(data).values())
+    return any(object_in(patch).keys() >= _PREDICTED and len(patch) <= _MOST_FIELDS for patch in patches)
+
+
+def reports_of(files: Sequence[DropFile], stated: Comparisons) -> PatchReports:
     """Reports by task id, without those that contradict each other."""
     by_task: dict[str, list[PatchReport]] = {}
+    unknown: set[str] = set()
+    others: PatchReport | None = None
     for file in files:
         folder = file.path.parent.name
         for record in islice(read_records(file), 1):
             if not isinstance(record, Rejection):
                 _confirm_counts(record.data, stated)
+                if _is_of_leaderboard(record.data):
+                    others = PatchReport(resolved=False, labels={})
+                    unknown.update(str(task) for name in _BROKEN for task in list_in(record.data.get(name)))
                 for task, report in _reports_in(record.data, folder):
                     by_task.setdefault(task, []).append(report)
     for reports in by_task.values():
         stated.agree("outcome of a patch", *(report.resolved for report in reports))
-    return {
+    known = {
         task: max(all_of, key=_detail) for task, all_of in by_task.items() if len({one.resolved for one in all_of}) == 1
     }
+    return PatchReports(known, frozenset(unknown | (by_task.keys() - known.keys())), others)
 
 
 def _detail(report: PatchReport) -> int:

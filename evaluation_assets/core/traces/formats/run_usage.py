@@ -7,7 +7,7 @@ from typing import Any
 from evaluation_assets.core.traces.formats.stated import ANSWERS, Comparisons
 from evaluation_assets.core.traces.formats.transcript import total
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields
-from evaluation_assets.core.traces.formats.untyped import object_in
+from evaluation_assets.core.traces.formats.untyped import in_both_cases, object_in
 from evaluation_assets.core.traces.formats.usage import COSTS, INPUT, OUTPUT, UNKNOWN, usage, usage_of
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Usage
 
@@ -35,7 +35,7 @@ _LISTS = ("usage", "usages", "token_usage", "token_usages", "usage_history", "ll
 _GIVEN = (*INPUT[:2], "tokens_in", "tokens_input", "num_input_tokens", "num_prompt_tokens")
 _WRITTEN = (*OUTPUT[:2], "tokens_out", "tokens_output", "num_output_tokens", "num_completion_tokens")
 TOKENS_GIVEN, TOKENS_WRITTEN = (
-    tuple(f"{prefix}{name}" for prefix in ("total_", "") for name in names) for names in (_GIVEN, _WRITTEN)
+    in_both_cases(*(f"{prefix}{name}" for prefix in ("total_", "") for name in names)) for names in (_GIVEN, _WRITTEN)
 )
 """Fields of a record with all tokens that came in, and that went out."""
 _STATED = (*TOKENS_GIVEN, *TOKENS_WRITTEN, *_OF_RUNS)

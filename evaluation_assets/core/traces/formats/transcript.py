@@ -8,7 +8,7 @@ call, including parallel calls, is a separate clip.
 import re
 from collections import defaultdict, deque
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import orjson
@@ -30,6 +30,9 @@ from evaluation_assets.core.traces.trajectories.model import (
 
 UNNAMED = "agent"
 """ID of an agent that the messages of its source do not name."""
+
+_SHOWN = re.compile(r"(?:\s*+(?>\[image[^\]]*+\]|<system-reminder>.*?</system-reminder>))++\s*+", re.DOTALL)
+"""Images and reminders that programs add in the name of the user. Atomic: nothing is tried twice."""
 
 _MCP_NAME = re.compile(r"mcp__(.+?)__.")
 
@@ -215,9 +218,10 @@ def written(events: Iterable[Event]) -> tuple[str, tuple[Turn, ...]]:
     """The text and turns of a conversation in which results are separate events.
 
     A result is assigned to the call with its id, in the last message or an earlier one, or to the last message's first
-    call without a result.
+    call without a result. What was shown right after a result, in the name of the user but without a word of one, is a
+    part of it.
     """
-    everything = list(events)
+    everything = _with_shown(events)
     results, strangers = _answered(everything)
     transcript = Transcript()
     for index, event in enumerate(everything):
@@ -228,6 +232,23 @@ def written(events: Iterable[Event]) -> tuple[str, tuple[Turn, ...]]:
         elif index in strangers:
             transcript.observed(event)
     return transcript.finished()
+
+
+def shown_with(before: object, asked: Asked) -> Result | None:
+    """The result before a message that has only images or reminders of a program, with these; else `None`."""
+    if not isinstance(before, Result) or _SHOWN.fullmatch(asked.text) is None:
+        return None
+    return replace(before, content="\n".join(filter(None, (before.content, asked.text))))
+
+
+def _with_shown(events: Iterable[Event]) -> list[Event]:
+    joined: list[Event] = []
+    for event in events:
+        whole = shown_with(joined[-1] if joined else None, event) if isinstance(event, Asked) else None
+        if whole is not None:
+            joined.pop()
+        joined.append(whole or event)
+    return joined
 
 
 def results_of_no_call(events: Sequence[Event]) -> int:

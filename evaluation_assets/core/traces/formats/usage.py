@@ -24,7 +24,7 @@ OUTPUT = (
 _CACHED = ("cached_tokens", "prompt_cache_hit_tokens", "cachedInputTokens", "cache_read_tokens", "cacheReadTokens")
 _CACHE_WRITES = ("cache_write_tokens", "cacheWriteTokens", "cacheCreationTokens")
 _SHORT_INPUT, _SHORT_OUTPUT = ("input", "prompt", "in"), ("output", "completion", "out")
-COSTS = in_both_cases("cost", "total_cost", "cost_usd", "total_cost_usd")
+COSTS = in_both_cases("cost", "total_cost", "cost_usd", "total_cost_usd", "token_cost")
 
 UNKNOWN = Usage()
 """The usage of a run of which some answers lack theirs: the sum of the others is no total."""

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from evaluation_assets.api.home import Home
 from evaluation_assets.cli.main import main
-from evaluation_assets.core.report.findings.finding_counts import finding_counts
+from evaluation_assets.core.report.overview_rows import finding_counts
 from evaluation_assets.core.report.render import as_html, as_markdown
 from evaluation_assets.core.report.report import DropReport
 from evaluation_assets.core.report.sinks.drop_outcome import drop_outcome

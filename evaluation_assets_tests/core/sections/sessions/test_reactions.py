@@ -1,15 +1,12 @@
 """What users say next, and refusals."""
 
-import importlib.util
-import sys
 from collections.abc import Sequence
-from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
 
+from benchmarks import reactions
 from evaluation_assets.core.models.embeddings import Taken, Vector
 from evaluation_assets.core.sections.sessions.embedding_similarity import EmbeddingSettings, EmbeddingSimilarity
 from evaluation_assets.core.sections.sessions.evidence import SessionEvidence
@@ -130,20 +127,9 @@ def test_a_last_turn_has_no_reaction() -> None:
     assert [each and each.kind for each in found] == ["correction", "thanks", "re_ask", "thanks", None]
 
 
-@pytest.fixture(scope="module")
-def benchmark() -> ModuleType:
-    path = Path(__file__).parents[4] / "benchmarks" / "reactions.py"
-    spec = importlib.util.spec_from_file_location("reactions_benchmark", path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # dataclasses look their module up
-    spec.loader.exec_module(module)
-    return module
-
-
-def test_reactions_that_cues_were_not_written_for(benchmark: ModuleType) -> None:
+def test_reactions_that_cues_were_not_written_for() -> None:
     """A cue counts in a fold of EURTAD only where the other folds bear it out."""
-    found = benchmark.out_of_fold(list(benchmark.replies_in(data("eurtad"), MEASURE)), MEASURE)
+    found = reactions.out_of_fold(list(reactions.replies_in(data("eurtad"), MEASURE)), MEASURE)
     alarms: dict[str | None, list[bool]] = {}
     for reply, alarm in found:
         alarms.setdefault(reply.label, []).append(alarm)
@@ -154,7 +140,7 @@ def test_reactions_that_cues_were_not_written_for(benchmark: ModuleType) -> None
         "Make Aware Without Correction": 8,
         "Repeat or Rephrase": 6,
     }
-    reacting = [alarm for label in benchmark.REACTING for alarm in alarms[label]]
+    reacting = [alarm for label in reactions.REACTING for alarm in alarms[label]]
     assert sum(reacting) >= 0.6 * len(reacting)
     assert sum(alarms["Ask for Clarification"]) >= 0.75 * 44
     assert sum(alarms["Ignore and Continue"]) <= 2
@@ -164,28 +150,28 @@ def test_reactions_that_cues_were_not_written_for(benchmark: ModuleType) -> None
     assert sum(quiet.values()) <= 0.08 * len(quiet)
 
 
-def test_a_cue_that_one_dialogue_alone_shows_does_not_count_for_it(benchmark: ModuleType) -> None:
+def test_a_cue_that_one_dialogue_alone_shows_does_not_count_for_it() -> None:
     def reply(text: str, fold: int, label: str | None) -> Any:
-        return benchmark.Reply(f"{text}/{fold}", fold, label, "before", text, 0.0)
+        return reactions.Reply(f"{text}/{fold}", fold, label, "before", text, 0.0)
 
-    own, other, quiet = (reply("a", fold, label) for fold, label in ((0, benchmark.REACTING[0]), (1, "x"), (1, None)))
-    assert benchmark._borne_out({own: [7], other: [], quiet: []}, {0}) == frozenset()
-    again = reply("b", 1, benchmark.REACTING[0])
-    assert benchmark._borne_out({own: [7], again: [7], quiet: []}, {0}) == {7}
-    assert benchmark._borne_out({own: [7], again: [7], quiet: [7]}, {0}) == frozenset()
+    own, other, quiet = (reply("a", fold, label) for fold, label in ((0, reactions.REACTING[0]), (1, "x"), (1, None)))
+    assert reactions._borne_out({own: [7], other: [], quiet: []}, {0}) == frozenset()
+    again = reply("b", 1, reactions.REACTING[0])
+    assert reactions._borne_out({own: [7], again: [7], quiet: []}, {0}) == {7}
+    assert reactions._borne_out({own: [7], again: [7], quiet: [7]}, {0}) == frozenset()
 
 
-def test_thresholds_for_a_fold_come_from_the_other_folds(benchmark: ModuleType) -> None:
+def test_thresholds_for_a_fold_come_from_the_other_folds() -> None:
     """In the held-out fold alone a margin of 0.1 would be best; the others bear out 0.3."""
 
     def reply(fold: int, label: str | None, margin: float) -> Any:
         own = Resemblance("correction", "zzz", margin)
-        return benchmark.Reply(f"{fold}/{margin}", fold, label, "before", "zzz", 0.0, own)
+        return reactions.Reply(f"{fold}/{margin}", fold, label, "before", "zzz", 0.0, own)
 
-    reacting = benchmark.REACTING[0]
+    reacting = reactions.REACTING[0]
     held_out = [reply(0, reacting, 0.12), reply(0, reacting, 0.32), reply(0, None, 0.01)]
     others = [reply(fold, label, margin) for fold in (1, 2) for label, margin in ((reacting, 0.31), (None, 0.2))]
-    found = dict(benchmark.out_of_fold([*held_out, *others], meaning({})))
+    found = dict(reactions.out_of_fold([*held_out, *others], meaning({})))
     assert [found[each] for each in held_out] == [False, True, False]
 
 

@@ -12,9 +12,9 @@ from evaluation_assets.core.intake.preprocessing.preprocess import Preprocessor
 from evaluation_assets.core.intake.preprocessing.rules import Settings
 from evaluation_assets.core.lake.stored import batched
 from evaluation_assets.core.lake.tables import RAW_TRAJECTORIES, UNREADABLE_RECORDS
+from evaluation_assets.core.pipeline.reading import unreadable_row
 from evaluation_assets.core.traces.formats.base import DropFile, Rejection
 from evaluation_assets.core.traces.formats.registry import read_trajectories
-from evaluation_assets.core.traces.formats.rejection_rows import unreadable_row
 from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.traces.trajectories.model import Span, Step, Trajectory, Usage, from_json, to_json
 from evaluation_assets.core.traces.trajectories.trajectory_rows import trajectory_row

@@ -10,7 +10,7 @@ from upath import UPath
 
 from evaluation_assets.core.intake.sources.coding_agent_titles import CODING_AGENT_TITLES
 from evaluation_assets.core.intake.sources.drops import file_id
-from evaluation_assets.core.intake.sources.settings import CodingAgentSettings, SourceSettings
+from evaluation_assets.core.intake.sources.settings import CodingAgentSettings
 from evaluation_assets.core.intake.sources.store import Trace, Wanted
 from evaluation_assets.core.intake.sources.stores.agent_sessions import AgentSession, Environment
 from evaluation_assets.core.intake.sources.stores.session_databases import goose_sessions, opencode_sessions
@@ -109,10 +109,8 @@ CODING_AGENTS = {name: CodingAgent(name, title, name, _FOLDERS[name]) for name, 
 """By name."""
 
 
-def open_store(settings: SourceSettings) -> "CodingAgentStore":
+def sessions_of(settings: CodingAgentSettings) -> "CodingAgentStore":
     """The sessions of an agent on this machine."""
-    if not isinstance(settings, CodingAgentSettings):
-        raise TypeError(settings.type)
     return CodingAgentStore(CODING_AGENTS[settings.type], settings.project)
 
 

@@ -18,7 +18,7 @@ from langfuse.api.core.api_error import ApiError
 from pydantic import ValidationError
 
 from evaluation_assets.core.intake.sources.secrets import secret
-from evaluation_assets.core.intake.sources.settings import LangfuseSettings, SourceSettings
+from evaluation_assets.core.intake.sources.settings import LangfuseSettings
 from evaluation_assets.core.intake.sources.store import StoreError, Trace, Wanted, in_utc
 from evaluation_assets.core.system.one_origin import MOST_REDIRECTS, OtherOrigin, only_to
 from evaluation_assets.core.system.paging import paged
@@ -37,16 +37,6 @@ _RETRIES = 3
 _TIMEOUT_S = 60
 _FIELDS = "core,basic,io,model,usage,trace_context"
 _OF_TRACE = ("sessionId", "userId", "environment", "version", "release", "tags")
-
-
-def open_store(settings: SourceSettings) -> "LangfuseTraces":
-    """The store of a source of type `langfuse`.
-
-    Raises:
-        StoreError: a key is not set.
-    """
-    assert isinstance(settings, LangfuseSettings)
-    return LangfuseTraces(settings)
 
 
 class LangfuseTraces:
@@ -70,11 +60,7 @@ class LangfuseTraces:
         )
 
     def ended(self, after: datetime, until: datetime, wanted: Wanted) -> Iterator[Trace]:
-        """Yield the wanted traces that ended in `(after, until]`, in order of the ends of their root observations.
-
-        Raises:
-            StoreError: Langfuse cannot be reached or refuses.
-        """
+        """Yield the wanted traces that ended in `(after, until]`, in order of the ends of their root observations."""
         ends: dict[str, datetime] = {}
         for root in self._observations(_PAGE, fields="core", filter=self._roots(after, until)):
             if root.trace_id is not None and root.end_time is not None and after < in_utc(root.end_time) <= until:
@@ -85,7 +71,6 @@ class LangfuseTraces:
                 yield Trace(id=name, ended_at=ended_at, record=_record(name, list(observations)))
 
     def id_of(self, record: JsonObject) -> str | None:
-        """The ID of the trace that a record holds."""
         return (record.get("trace") or {}).get("id")
 
     def _roots(self, after: datetime, until: datetime) -> str:

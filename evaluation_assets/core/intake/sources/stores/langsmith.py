@@ -18,7 +18,7 @@ from langsmith.utils import LangSmithAuthError, LangSmithError, LangSmithNotFoun
 from pydantic import ValidationError
 
 from evaluation_assets.core.intake.sources.secrets import secret
-from evaluation_assets.core.intake.sources.settings import LangsmithSettings, SourceSettings
+from evaluation_assets.core.intake.sources.settings import LangsmithSettings
 from evaluation_assets.core.intake.sources.store import StoreError, Trace, Wanted, in_utc
 from evaluation_assets.core.system.one_origin import MOST_REDIRECTS, OtherOrigin, only_to, refusal_in
 from evaluation_assets.core.traces.trajectories.model import JsonObject
@@ -34,16 +34,6 @@ _TIMEOUT_S = 60
 _UNUSED = ("ATTACHMENTS", "EVENTS", "MANIFEST", "SHARE_URL", "INPUTS_PREVIEW", "OUTPUTS_PREVIEW", "LS_USER_ID")
 _SELECTED: list[RunSelectField] = [field for field in get_args(RunSelectField) if field not in _UNUSED]
 _DETAILS = ("prompt_token_details", "completion_token_details", "prompt_cost_details", "completion_cost_details")
-
-
-def open_store(settings: SourceSettings) -> "LangsmithTraces":
-    """The store of a source of type `langsmith`.
-
-    Raises:
-        StoreError: the key is not set.
-    """
-    assert isinstance(settings, LangsmithSettings)
-    return LangsmithTraces(settings)
 
 
 class LangsmithTraces:
@@ -63,11 +53,7 @@ class LangsmithTraces:
         self._project_id: str | None = None
 
     def ended(self, after: datetime, until: datetime, wanted: Wanted) -> Iterator[Trace]:
-        """Yield the wanted traces that ended in `(after, until]`, in order of the ends of their root runs.
-
-        Raises:
-            StoreError: LangSmith cannot be reached or refuses.
-        """
+        """Yield the wanted traces that ended in `(after, until]`, in order of the ends of their root runs."""
         with _explained(self._settings):
             ends = {name: (ended_at, started_at) for ended_at, name, started_at in self._ends(after, until)}
         for name, (ended_at, started_at) in sorted(ends.items(), key=lambda item: (item[1][0], item[0])):
@@ -84,7 +70,6 @@ class LangsmithTraces:
                     yield Trace(id=name, ended_at=ended_at, record=_tree(name, runs))
 
     def id_of(self, record: JsonObject) -> str | None:
-        """The ID of the trace that a record holds."""
         return record.get("trace_id")
 
     def _ends(self, after: datetime, until: datetime) -> Iterator[tuple[datetime, str, datetime]]:

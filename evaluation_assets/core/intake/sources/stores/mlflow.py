@@ -16,7 +16,7 @@ from mlflow.entities import TraceInfo
 from mlflow.exceptions import MlflowException
 from mlflow.store.entities.paged_list import PagedList
 
-from evaluation_assets.core.intake.sources.settings import MlflowSettings, SourceSettings, without_credentials
+from evaluation_assets.core.intake.sources.settings import MlflowSettings, without_credentials
 from evaluation_assets.core.intake.sources.store import StoreError, Trace, Wanted
 from evaluation_assets.core.system.chunks import chunks
 from evaluation_assets.core.system.paging import paged
@@ -36,20 +36,13 @@ _CLIENT = {
 """Settings of the client, unless the environment has them: a sensor's tick has 60 seconds."""
 
 
-def open_store(settings: SourceSettings) -> "MlflowStore":
-    """The traces of a tracking server."""
-    if not isinstance(settings, MlflowSettings):
-        raise TypeError(settings.type)
-    for variable, value in _CLIENT.items():
-        os.environ.setdefault(variable, value)
-    return MlflowStore(MlflowClient(tracking_uri=settings.tracking_uri), settings)
-
-
 class MlflowStore:
     """The traces of one server that have ended. The server compares their ends, in milliseconds, but cannot sort."""
 
-    def __init__(self, client: MlflowClient, settings: MlflowSettings) -> None:
-        self._client = client
+    def __init__(self, settings: MlflowSettings) -> None:
+        for variable, value in _CLIENT.items():
+            os.environ.setdefault(variable, value)
+        self._client = MlflowClient(tracking_uri=settings.tracking_uri)
         self._settings = settings
 
     def ended(self, after: datetime, until: datetime, wanted: Wanted) -> Iterator[Trace]:
@@ -67,7 +60,6 @@ class MlflowStore:
                     yield Trace(id=name, ended_at=end, record=traces[name].to_dict())
 
     def id_of(self, record: JsonObject) -> str | None:
-        """The trace's ID."""
         return first_text(object_in(record.get("info")), "trace_id", "request_id")
 
     @cached_property

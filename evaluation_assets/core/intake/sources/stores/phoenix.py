@@ -10,7 +10,7 @@ import httpx
 from phoenix.client import Client
 from phoenix.client.exceptions import PhoenixException
 
-from evaluation_assets.core.intake.sources.settings import PhoenixSettings, SourceSettings
+from evaluation_assets.core.intake.sources.settings import PhoenixSettings
 from evaluation_assets.core.intake.sources.store import StoreError, Trace, Wanted
 from evaluation_assets.core.system.chunks import chunks
 from evaluation_assets.core.system.one_origin import MOST_REDIRECTS, OtherOrigin, only_to, refusal_in
@@ -29,31 +29,6 @@ _LONGEST = timedelta(days=2)
 _Found = TypeVar("_Found")
 
 
-def open_store(settings: SourceSettings) -> "PhoenixStore":
-    """The traces of a project.
-
-    Raises:
-        StoreError: the variable with the API key is not set.
-    """
-    if not isinstance(settings, PhoenixSettings):
-        raise TypeError(settings.type)
-    headers: dict[str, str] = {}
-    if settings.api_key_env is not None:
-        key = os.environ.get(settings.api_key_env)
-        if not key:
-            raise StoreError(f"{settings.api_key_env} is not set; export the API key of Phoenix in it")
-        headers["Authorization"] = f"Bearer {key}"
-    http = httpx.Client(
-        base_url=str(settings.url),
-        headers=headers,
-        timeout=_TIMEOUT,
-        follow_redirects=True,
-        max_redirects=MOST_REDIRECTS,
-        event_hooks={"request": [only_to(str(settings.url))]},
-    )
-    return PhoenixStore(Client(http_client=http), http, settings)
-
-
 class PhoenixStore:
     """The traces of one project that have ended.
 
@@ -61,13 +36,25 @@ class PhoenixStore:
     began earlier and took longer than that, which are few.
     """
 
-    def __init__(self, client: Client, http: httpx.Client, settings: PhoenixSettings) -> None:
-        self._client = client
-        self._http = http
+    def __init__(self, settings: PhoenixSettings) -> None:
+        headers: dict[str, str] = {}
+        if settings.api_key_env is not None:
+            key = os.environ.get(settings.api_key_env)
+            if not key:
+                raise StoreError(f"{settings.api_key_env} is not set; export the API key of Phoenix in it")
+            headers["Authorization"] = f"Bearer {key}"
         self._settings = settings
+        self._http = httpx.Client(
+            base_url=str(settings.url),
+            headers=headers,
+            timeout=_TIMEOUT,
+            follow_redirects=True,
+            max_redirects=MOST_REDIRECTS,
+            event_hooks={"request": [only_to(str(settings.url))]},
+        )
+        self._client = Client(http_client=self._http)
 
     def ended(self, after: datetime, until: datetime, wanted: Wanted) -> Iterator[Trace]:
-        """Yield the traces that ended in `(after, until]`."""
         listed = [
             *self._listed(after - _SHORT, until + timedelta(microseconds=1), None),
             *self._listed(after - _LONGEST, after - _SHORT, _SHORT),
@@ -84,7 +71,6 @@ class PhoenixStore:
                     yield Trace(id=name, ended_at=ends[name], record=records[name])
 
     def id_of(self, record: JsonObject) -> str | None:
-        """The trace's ID."""
         name = record.get("trace_id")
         return name if isinstance(name, str) else None
 

@@ -39,9 +39,7 @@ class LangfuseSink:
     def annotations(self, traces: Sequence[str]) -> Iterator[Annotation]:
         """The scores that people gave to traces in the UI."""
         for some in chunks(traces, _TRACES_ASKED):
-            for each in paged(partial(self._page, some), SendError):
-                if (annotation := _annotation(each)) is not None:
-                    yield annotation
+            yield from filter(None, map(_annotation, paged(partial(self._page, some), SendError)))
 
     def _page(self, traces: Sequence[str], cursor: str | None) -> tuple[list[JsonObject], str | None]:
         asked = {"traceId": ",".join(traces), "source": "ANNOTATION", "fields": "details,subject,annotation"}
@@ -78,12 +76,7 @@ def _score(score: TraceScore, name: str) -> JsonObject:
         "dataType": "BOOLEAN" if is_outcome else "NUMERIC",
         "comment": score.explanation,
         "timestamp": score.started_at if _HAS_OFFSET.search(score.started_at or "") else _UNDATED,
-        "metadata": {
-            "drop": score.drop,
-            "trajectory_id": score.trajectory_id,
-            "judges": list(score.judges),
-            "evaluated_at": score.evaluated_at,
-        },
+        "metadata": score.metadata,
     }
 
 

@@ -37,7 +37,7 @@ class LangsmithSink:
             while True:
                 asked = {"run": some, "limit": _PAGE, "offset": offset}
                 page = self._http.get(_FEEDBACK, asked)
-                yield from (annotation for each in page if (annotation := _annotation(each)) is not None)
+                yield from filter(None, map(_annotation, page))
                 offset += len(page)
                 if len(page) < _PAGE:
                     break
@@ -56,13 +56,7 @@ class LangsmithSink:
         return name
 
     def _new(self, name: str, score: TraceScore) -> JsonObject:
-        metadata = {
-            "sent_by": _OURS,
-            "drop": score.drop,
-            "trajectory_id": score.trajectory_id,
-            "judges": ", ".join(score.judges),
-            "evaluated_at": score.evaluated_at,
-        }
+        metadata = {"sent_by": _OURS, **score.metadata, "judges": ", ".join(score.judges)}
         return {
             "id": name,
             "run_id": score.span_id or score.trace_id,

@@ -30,7 +30,6 @@ class MlflowSink:
         return send_groups(grouped_by(scores, lambda score: score.trace_id, _TOGETHER), self._send_trace)
 
     def annotations(self, traces: Sequence[str]) -> Iterator[Annotation]:
-        """The feedback of people on traces."""
         for trace in traces:
             try:
                 assessments = self._assessments(trace)

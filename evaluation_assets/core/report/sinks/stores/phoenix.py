@@ -34,11 +34,8 @@ class PhoenixSink:
         return send_groups(grouped_by(scores, lambda score: score.span_id is None, _TOGETHER), self._send_batch)
 
     def annotations(self, traces: Sequence[str]) -> Iterator[Annotation]:
-        """The annotations of people on traces."""
         for some in chunks(traces, _IDS_ASKED):
-            for each in paged(partial(self._page, some), SendError):
-                if (annotation := _by_a_person(each)) is not None:
-                    yield annotation
+            yield from filter(None, map(_by_a_person, paged(partial(self._page, some), SendError)))
 
     def _page(self, traces: Sequence[str], cursor: str | None) -> tuple[list[JsonObject], str | None]:
         asked = {"trace_ids": traces, "limit": 1000} | ({"cursor": cursor} if cursor else {})
@@ -77,12 +74,7 @@ def _annotation(score: TraceScore) -> JsonObject:
         "annotator_kind": "CODE" if score.is_computed else "LLM",
         "identifier": f"{IDENTIFIER}{score.id}",
         "result": {"score": score.value, "label": score.label, "explanation": score.explanation},
-        "metadata": {
-            "drop": score.drop,
-            "trajectory_id": score.trajectory_id,
-            "judges": list(score.judges),
-            "evaluated_at": score.evaluated_at,
-        },
+        "metadata": score.metadata,
     }
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import TypeVar
 
-from evaluation_assets.core.sections.findings.detector import Detected, Detector
+from evaluation_assets.core.sections.findings.detector import Detected, Detector, in_message, in_step
 from evaluation_assets.core.sections.findings.evidence.course import Asked, Course, Message, PlacedStep, quotation
 from evaluation_assets.core.sections.findings.evidence.currencies import currencies_in
 from evaluation_assets.core.sections.findings.evidence.effects import may_do_anything
@@ -21,6 +21,7 @@ from evaluation_assets.core.sections.findings.evidence.resolved import days_mean
 from evaluation_assets.core.sections.findings.evidence.results import document_of
 from evaluation_assets.core.sections.findings.evidence.values import currency_beside, money_in, values_in
 from evaluation_assets.core.suites.effects import changes_state
+from evaluation_assets.core.text.exact_json import is_number
 from evaluation_assets.core.traces.trajectories.calls import leaves
 from evaluation_assets.core.traces.trajectories.model import Span
 
@@ -117,9 +118,7 @@ def _of_call(
         yield _found(made, text)
         return
     amounts = {
-        name: value
-        for name, value in arguments.items()
-        if isinstance(value, int | float) and not isinstance(value, bool) and _AMOUNT.fullmatch(name) is not None
+        name: value for name, value in arguments.items() if is_number(value) and _AMOUNT.fullmatch(name) is not None
     }
     for name, amount in amounts.items() if len(amounts) == 1 else ():
         if _is_other_amount(amount, around):
@@ -127,10 +126,7 @@ def _of_call(
             return
         message = around.message
         if (span := _confirmed_otherwise(made, name, amount, message.text)) is not None:
-            start, end = span
-            yield Detected(
-                kind="contradicted_answer", place=message.place(start, end), evidence=message.text[start:end]
-            )
+            yield in_message("contradicted_answer", message, span)
     elsewhere = {
         str(value) for other in others if other is not made for value in leaves(other.trajectory.arguments(other.call))
     }
@@ -192,7 +188,7 @@ def _found(made: PlacedStep, text: str) -> Detected:
     start, end = made.call.raw
     match = re.compile(rf"(?<![\w.]){re.escape(text)}(?![\w.])").search(made.trajectory.text, start, end)
     span = made.arguments_span if match is None else match.span()
-    return Detected(kind="contradicted_argument", place=made.place(span), evidence=made.trajectory.piece(span))
+    return in_step("contradicted_argument", made, span)
 
 
 DETECTOR = Detector(name="agreed", version="1", kinds=("contradicted_argument", "contradicted_answer"), detect=_detect)

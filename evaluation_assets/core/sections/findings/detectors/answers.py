@@ -15,7 +15,7 @@ from decimal import Decimal
 from functools import cached_property
 
 from evaluation_assets.core.sections.findings.claim import VERDICTS, Claim, ClaimVerdict
-from evaluation_assets.core.sections.findings.detector import Detected, Detector
+from evaluation_assets.core.sections.findings.detector import Detected, Detector, claimed_in, in_message
 from evaluation_assets.core.sections.findings.evidence.computed import is_percentage_of, not_computed
 from evaluation_assets.core.sections.findings.evidence.course import Asked, Course, Message, PlacedStep, quotation
 from evaluation_assets.core.sections.findings.evidence.cues import cues
@@ -234,9 +234,9 @@ def _of_message(
                 said.add(value.forms)
                 is_graver = VERDICTS.index(verdict) > VERDICTS.index(new.get((start, end), "supported"))
                 new[start, end] = verdict if is_graver else new[start, end]
-        yield Claim(place=message.place(start, end), text=message.text[start:end], verdict=verdict)
-    for (start, end), verdict in new.items():
-        yield Detected(kind=_KINDS[verdict], place=message.place(start, end), evidence=message.text[start:end])
+        yield claimed_in(message, (start, end), verdict)
+    for span, verdict in new.items():
+        yield in_message(_KINDS[verdict], message, span)
 
 
 def _otherwise_than_thought(message: Message, course: Course, given: Given, results: _Results) -> set[int]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 from typing import Any
 
-from evaluation_assets.core.sections.findings.detector import Detected, Detector
+from evaluation_assets.core.sections.findings.detector import Detected, Detector, in_step
 from evaluation_assets.core.sections.findings.evidence.course import Asked, Course, PlacedStep
 from evaluation_assets.core.sections.findings.evidence.effects import may_do_anything
 from evaluation_assets.core.sections.findings.evidence.given import Given
@@ -93,13 +93,7 @@ def _of_call(made: PlacedStep, given: Given, named: Mapping[str, set[str]]) -> I
         if (kind, text) in said:
             continue
         said.add((kind, text))
-        span = searched.span_of(text)
-        yield Detected(
-            kind=kind,
-            place=made.place(span),
-            evidence=made.trajectory.piece(span),
-            severity=None if changes else "LOW",
-        )
+        yield in_step(kind, made, searched.span_of(text), None if changes else "LOW")
 
 
 def _is_chosen(name: str, value: Value, *, changes: bool) -> bool:
@@ -147,8 +141,7 @@ def _of_figures(made: PlacedStep, given: Given, said: Given) -> Iterator[Detecte
         else:
             is_wrong = isinstance(value, int | float) and _is_in_place_of_another(made, written, given, said)
         if is_wrong:
-            span = _Searched(made).span_of(written)
-            yield Detected(kind="contradicted_argument", place=made.place(span), evidence=made.trajectory.piece(span))
+            yield in_step("contradicted_argument", made, _Searched(made).span_of(written))
             return
 
 
@@ -194,8 +187,7 @@ def _of_addresses(made: PlacedStep) -> Iterator[Detected]:
     known = set(_ADDRESS.findall(before))
     for address in own:
         if address.casefold() not in before and any(_are_nearly(address.casefold(), other) for other in known):
-            span = made.span_of(address)
-            yield Detected(kind="contradicted_argument", place=made.place(span), evidence=made.trajectory.piece(span))
+            yield in_step("contradicted_argument", made, made.span_of(address))
             return
 
 

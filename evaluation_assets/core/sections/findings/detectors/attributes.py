@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from evaluation_assets.core.sections.findings.detector import Detected, Detector
-from evaluation_assets.core.sections.findings.evidence.course import Asked, Course, Message, PlacedStep, sentences
+from evaluation_assets.core.sections.findings.detector import Detected, Detector, in_message
+from evaluation_assets.core.sections.findings.evidence.course import Asked, Course, Message, PlacedStep, short_sentences
 from evaluation_assets.core.sections.findings.evidence.cues import cues
 from evaluation_assets.core.sections.findings.evidence.results import document_of
 from evaluation_assets.core.traces.trajectories.model import Span
@@ -21,7 +21,6 @@ _STEM = 4
 """Letters that the noun and a word of the field's name have in common: `Mitglied` is another word."""
 
 _LONGEST_READ = 100_000
-_LONGEST = 500
 _DEEPEST = 3
 
 
@@ -35,10 +34,9 @@ def _detect(course: Course) -> Iterator[Detected]:
             case PlacedStep() if event.step.has_succeeded and len(event.result) <= _LONGEST_READ:
                 _read(document_of(event.result), fields, _DEEPEST)
             case Message(text=text) if fields:
-                for (start, end), value, noun in _taken_for(text):
+                for span, value, noun in _taken_for(text):
                     if _is_otherwise(value, noun, fields, heard):
-                        place = event.place(start, end)
-                        yield Detected(kind="contradicted_answer", place=place, evidence=text[start:end])
+                        yield in_message("contradicted_answer", event, span)
                         return
             case _:
                 pass
@@ -61,12 +59,11 @@ def _read(document: Any, fields: dict[str, set[str]], depth: int) -> None:
 def _taken_for(text: str) -> list[tuple[Span, str, str]]:
     """The sentences that say what a user is, with the two words that say it in either order."""
     taken: list[tuple[Span, str, str]] = []
-    for start, end in sentences(text) if cues("you_are").matches(text) else ():
-        sentence = text[start:end]
-        said = cues("you_are").search(sentence) if end - start <= _LONGEST else None
+    for span, sentence in short_sentences(text) if cues("you_are").matches(text) else ():
+        said = cues("you_are").search(sentence)
         kind = _KIND.match(sentence, said.end()) if said is not None else None
         if said is not None and kind is not None and not _is_supposed(sentence, said.start()):
-            taken += [((start, end), kind[1], kind[2]), ((start, end), kind[2], kind[1])]
+            taken += [(span, kind[1], kind[2]), (span, kind[2], kind[1])]
     return taken
 
 

@@ -12,14 +12,15 @@ from typing import Any
 
 import orjson
 
-from evaluation_assets.core.sections.findings.detector import Detected, Detector
+from evaluation_assets.core.sections.findings.detector import Detected, Detector, in_message
 from evaluation_assets.core.sections.findings.evidence.actions import actions
-from evaluation_assets.core.sections.findings.evidence.course import Asked, Course, Message, PlacedStep, sentences
+from evaluation_assets.core.sections.findings.evidence.course import Asked, Course, Message, PlacedStep, short_sentences
 from evaluation_assets.core.sections.findings.evidence.cues import cues
 from evaluation_assets.core.sections.findings.evidence.effects import may_do_anything, updates
 from evaluation_assets.core.sections.findings.evidence.results import document_of
 from evaluation_assets.core.sections.findings.evidence.values import currency_beside, values_in
 from evaluation_assets.core.suites.effects import changes_state
+from evaluation_assets.core.text.exact_json import is_number
 from evaluation_assets.core.traces.trajectories.calls import leaves
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
@@ -31,7 +32,6 @@ _MOST_ENTRIES = 8
 """New entries of which all sums are known."""
 
 _LONGEST_READ = 100_000
-_LONGEST = 500
 _CENT = 0.01
 
 
@@ -78,7 +78,7 @@ class _Records:
         arguments = made.trajectory.arguments(made.call) or {}
         entries = self._new_entries(record)
         if changes_state(made.call.name):
-            figures = {abs(float(each)) for each in leaves([record, arguments]) if _is_number(each)}
+            figures = {abs(float(each)) for each in leaves([record, arguments]) if is_number(each)}
             is_unchanged = updates(made.call) and self._is_as_before(made, record, arguments)
             yield _Change(figures, entries, is_unchanged=is_unchanged)
         if len(record) >= _FEWEST_FIELDS:
@@ -117,12 +117,8 @@ class _Records:
 def _amount_of(entry: Any) -> float | None:
     """The only amount of an entry of a list."""
     fields: Mapping[str, Any] = entry if isinstance(entry, dict) else {}
-    amounts = [float(value) for name, value in fields.items() if _AMOUNT.fullmatch(name) and _is_number(value)]
+    amounts = [float(value) for name, value in fields.items() if _AMOUNT.fullmatch(name) and is_number(value)]
     return amounts[0] if len(amounts) == 1 else None
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _of_message(message: Message, changes: Sequence[_Change]) -> Iterator[Detected]:
@@ -131,9 +127,8 @@ def _of_message(message: Message, changes: Sequence[_Change]) -> Iterator[Detect
     is_unchanged = all(change.is_unchanged for change in changes)
     entries = [entry for change in changes for entry in change.entries]
     figures = {figure for change in changes for figure in change.figures}
-    for start, end in sentences(message.text):
-        sentence = message.text[start:end]
-        if end - start > _LONGEST or cues("no_claim").matches(sentence):
+    for span, sentence in short_sentences(message.text):
+        if cues("no_claim").matches(sentence):
             continue
         kind = None
         if is_unchanged and any(action.claims.matches(sentence) for action in actions()):
@@ -141,7 +136,7 @@ def _of_message(message: Message, changes: Sequence[_Change]) -> Iterator[Detect
         elif entries and _is_otherwise(sentence, entries, figures):
             kind = "contradicted_answer"
         if kind is not None:
-            yield Detected(kind=kind, place=message.place(start, end), evidence=sentence)
+            yield in_message(kind, message, span)
             return
 
 

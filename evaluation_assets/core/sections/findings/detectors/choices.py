@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from evaluation_assets.core.sections.findings.detector import Detected, Detector
+from evaluation_assets.core.sections.findings.detector import Detected, Detector, in_step
 from evaluation_assets.core.sections.findings.evidence.course import Asked, Course, Message, PlacedStep
 from evaluation_assets.core.sections.findings.evidence.cues import cues
 from evaluation_assets.core.sections.findings.evidence.effects import may_do_anything
@@ -46,9 +46,7 @@ def _detect(course: Course) -> Iterator[Detected]:
                 known.hear(text)
             case PlacedStep() if event.step.call is not None:
                 if _is_change(event) and event.step.has_succeeded and (value := known.unchosen(event)) is not None:
-                    span = event.span_of(value)
-                    evidence = event.trajectory.piece(span)
-                    yield Detected(kind="unsupported_argument", place=event.place(span), evidence=evidence)
+                    yield in_step("unsupported_argument", event, event.span_of(value))
                     return
                 known.read(event.result)
             case _:

@@ -13,13 +13,11 @@ from evaluation_assets.core.sections.coding_work.shell import effects_of
 from evaluation_assets.core.sections.coding_work.test_runs import summary_of
 from evaluation_assets.core.sections.coding_work.tools import Ran, action_of
 from evaluation_assets.core.sections.findings.claim import Claim, ClaimVerdict
-from evaluation_assets.core.sections.findings.detector import Detected, Detector
-from evaluation_assets.core.sections.findings.evidence.course import Course, Message, PlacedStep, sentences
+from evaluation_assets.core.sections.findings.detector import Detected, Detector, claimed_in, in_message
+from evaluation_assets.core.sections.findings.evidence.course import Course, Message, PlacedStep, short_sentences
 from evaluation_assets.core.sections.findings.evidence.cues import cues, without
 from evaluation_assets.core.sections.findings.evidence.quoted import blank, without_quoted
 from evaluation_assets.core.traces.trajectories.model import Span
-
-_LONGEST = 500
 
 _ITEM = re.compile(r"\s*(?:[-*•]|\d{1,2}[.)])\s")
 _OPEN = re.compile(r"\s*[-*•]\s+\[ \]")
@@ -33,15 +31,13 @@ def _detect(course: Course) -> Iterator[Detected | Claim]:
     if not claims:
         return
     tests = _Tests(course)
-    for message, (start, end) in claims:
-        text = message.text[start:end]
-        verdict = tests.verdict(text, message.clip)
+    for message, span in claims:
+        verdict = tests.verdict(message.text[slice(*span)], message.clip)
         if verdict is None:
             continue
-        claim = Claim(place=message.place(start, end), text=text, verdict=verdict)
-        yield claim
+        yield claimed_in(message, span, verdict)
         if verdict == "contradicted":
-            yield Detected(kind="contradicted_answer", place=claim.place, evidence=text, severity="HIGH")
+            yield in_message("contradicted_answer", message, span, "HIGH")
 
 
 class _Tests:
@@ -99,13 +95,12 @@ def _claims(message: Message) -> Iterator[Span]:
     text = _without_to_do(without_quoted(message.text))
     if not cues("tests_pass").matches(text) or cues("tests_fail").matches(without("no_failure", text)):
         return
-    for start, end in sentences(text):
-        sentence = text[start:end]
-        said = cues("tests_pass").search(sentence) if len(sentence) <= _LONGEST else None
+    for span, sentence in short_sentences(text):
+        said = cues("tests_pass").search(sentence)
         if said is None or cues("intention").matches(sentence[: said.start()]):
             continue
         if not cues("no_claim").matches(without("no_failure", sentence)):
-            yield start, end
+            yield span
 
 
 def _without_to_do(text: str) -> str:

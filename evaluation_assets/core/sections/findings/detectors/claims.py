@@ -11,9 +11,9 @@ from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from evaluation_assets.core.sections.findings.claim import Claim
-from evaluation_assets.core.sections.findings.detector import Detected, Detector
+from evaluation_assets.core.sections.findings.detector import Detected, Detector, claimed_in, in_message
 from evaluation_assets.core.sections.findings.evidence.actions import Action, actions
-from evaluation_assets.core.sections.findings.evidence.course import Course, PlacedStep, sentences
+from evaluation_assets.core.sections.findings.evidence.course import LONGEST_SENTENCE, Course, PlacedStep, sentences
 from evaluation_assets.core.sections.findings.evidence.cues import cues
 from evaluation_assets.core.sections.findings.evidence.effects import may_do_anything
 from evaluation_assets.core.sections.findings.evidence.values import values_in
@@ -43,7 +43,6 @@ _MAKES = "create"
 _LONGEST_GIVEN = 20_000
 _LEAST_OF_NOUN = 4
 _SHORTEST = 3
-_LONGEST = 500
 
 
 def _detect(course: Course) -> Iterator[Detected | Claim]:
@@ -67,7 +66,7 @@ def _detect(course: Course) -> Iterator[Detected | Claim]:
                 sentence = sentence[: reason.start()]
             if (clause := _CLAUSE.search(sentence)) is not None:
                 sentence = sentence[clause.end() :]
-            if len(sentence) > _LONGEST or cues("no_claim").matches(sentence):
+            if len(sentence) > LONGEST_SENTENCE or cues("no_claim").matches(sentence):
                 continue
             performed.read_until(message.turn)
             claimed = [
@@ -94,18 +93,14 @@ def _detect(course: Course) -> Iterator[Detected | Claim]:
             subjects = [(start, end)]
             if start >= listed:  # an item of a list introduces none
                 subjects, listed = _subjects(message.text, start, end)
-            for first, last in subjects:
-                text = message.text[first:last]
-                codes = _codes(sentence if (first, last) == (start, end) else text)
+            for span in subjects:
+                codes = _codes(sentence if span == (start, end) else message.text[slice(*span)])
                 is_done = all(performed.has(action, codes) for action in named) and not (
                     _only_says_so(named) and performed.lacks(_things(named, sentence))
                 )
-                claim = Claim(
-                    place=message.place(first, last), text=text, verdict="supported" if is_done else "not_found"
-                )
-                yield claim
+                yield claimed_in(message, span, "supported" if is_done else "not_found")
                 if not is_done:
-                    yield Detected(kind="unperformed_claim", place=claim.place, evidence=text)
+                    yield in_message("unperformed_claim", message, span)
 
 
 def _is_asked(action: Action, message: str, words: Collection[str], *, is_answer: bool) -> bool:

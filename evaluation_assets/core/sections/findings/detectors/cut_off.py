@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 
 from evaluation_assets.core.sections.coding_work.objections import is_of_client, objects
-from evaluation_assets.core.sections.findings.detector import Detected, Detector
+from evaluation_assets.core.sections.findings.detector import Detected, Detector, in_message, in_step
 from evaluation_assets.core.sections.findings.evidence.course import Course, PlacedStep, bounded, quotation
 from evaluation_assets.core.sections.findings.evidence.cues import cues
 from evaluation_assets.core.sections.findings.evidence.effects import ends_run, may_do_anything
@@ -91,8 +91,7 @@ def _stopped(course: Course) -> Detected | None:
             start = max(start, end - _LONGEST_LOG)
             for first, last in _reasons(course.trajectory.piece((start, end))):
                 span = bounded((start + first, start + last))
-                evidence = course.trajectory.piece(span)
-                return Detected(kind="cut_off", place=placed.place(span), evidence=evidence, severity=severity)
+                return in_step("cut_off", placed, span, severity)
     return None
 
 
@@ -116,8 +115,7 @@ def _handed_to_nobody(course: Course) -> Detected | None:
     for agent in agents:
         for name in {agent.id, agent.name or agent.id} if agent.id != message.agent_id else ():
             if re.match(rf"\W*{re.escape(name)}\s?[:：]\s*\S", message.text, re.IGNORECASE) is not None:
-                start, end = quotation(message.text, 0, 1)
-                return Detected(kind="cut_off", place=message.place(start, end), evidence=message.text[start:end])
+                return in_message("cut_off", message, quotation(message.text, 0, 1))
     return None
 
 
@@ -125,8 +123,7 @@ def _left_to_be_run(course: Course) -> Detected | None:
     """A last message with code that nobody ran."""
     if (left := unrun_code(course)) is None:
         return None
-    message, (start, end) = left
-    return Detected(kind="cut_off", place=message.place(start, end), evidence=message.text[start:end])
+    return in_message("cut_off", *left)
 
 
 def _is_over(made: PlacedStep) -> bool:

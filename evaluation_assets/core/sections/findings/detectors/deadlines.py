@@ -10,8 +10,8 @@ from contextlib import suppress
 from datetime import date, timedelta
 
 from evaluation_assets.core.sections.findings.claim import Claim
-from evaluation_assets.core.sections.findings.detector import Detected, Detector
-from evaluation_assets.core.sections.findings.evidence.course import Course, Message, PlacedStep, sentences
+from evaluation_assets.core.sections.findings.detector import Detected, Detector, claimed_in, in_message
+from evaluation_assets.core.sections.findings.evidence.course import Course, Message, PlacedStep, short_sentences
 from evaluation_assets.core.sections.findings.evidence.cues import cues
 from evaluation_assets.core.sections.findings.evidence.resolved import todays
 from evaluation_assets.core.sections.findings.evidence.values import date_of, values_in
@@ -25,7 +25,6 @@ _STARTED = re.compile(
 _ENDS_OF_CONDITIONS = (",", ";", " or", " and")
 _DAY = timedelta(days=1)
 _LONGEST_READ = 100_000
-_LONGEST = 500
 
 
 def _detect(course: Course) -> Iterator[Detected | Claim]:
@@ -47,9 +46,8 @@ def _detect(course: Course) -> Iterator[Detected | Claim]:
 
 
 def _of_message(message: Message, today: date, started: list[tuple[str, set[date]]]) -> Iterator[Detected | Claim]:
-    for start, end in sentences(message.text):
-        sentence = message.text[start:end]
-        said = cues("within").search(sentence) if end - start <= _LONGEST else None
+    for span, sentence in short_sentences(message.text):
+        said = cues("within").search(sentence)
         if said is None or "?" in sentence or sentence.endswith(_ENDS_OF_CONDITIONS):
             continue
         period = _PERIOD.search(said.group())
@@ -69,12 +67,12 @@ def _of_message(message: Message, today: date, started: list[tuple[str, set[date
         if not dates:
             continue
         length = timedelta(**{f"{period[2]}s": int(period[1])})
-        ages, place = [today - each for each in dates], message.place(start, end)
+        ages = [today - each for each in dates]
         if all(age - _DAY >= length for age in ages):  # the hour of neither is known
-            yield Claim(place=place, text=sentence, verdict="contradicted")
-            yield Detected(kind="contradicted_answer", place=place, evidence=sentence)
+            yield claimed_in(message, span, "contradicted")
+            yield in_message("contradicted_answer", message, span)
         elif all(age + _DAY <= length for age in ages):
-            yield Claim(place=place, text=sentence, verdict="supported")
+            yield claimed_in(message, span, "supported")
 
 
 def _dates(forms: Iterator[str] | list[str]) -> Iterator[date]:

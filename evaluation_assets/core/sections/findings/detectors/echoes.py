@@ -14,7 +14,7 @@ from typing import Any
 
 import orjson
 
-from evaluation_assets.core.sections.findings.detector import Detected, Detector
+from evaluation_assets.core.sections.findings.detector import Detected, Detector, in_step
 from evaluation_assets.core.sections.findings.evidence.course import Asked, Course, Message, PlacedStep, bounded
 from evaluation_assets.core.sections.findings.evidence.echoed import (
     Field,
@@ -29,6 +29,7 @@ from evaluation_assets.core.sections.findings.evidence.given import Given, Texts
 from evaluation_assets.core.sections.findings.evidence.results import document_of
 from evaluation_assets.core.sections.findings.evidence.values import Value, misreadings, values_in
 from evaluation_assets.core.suites.effects import changes_state
+from evaluation_assets.core.text.exact_json import is_number
 from evaluation_assets.core.text.python_source import parsed_expression
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Span
 
@@ -108,12 +109,8 @@ def _of_call(made: PlacedStep, earlier: Sequence[PlacedStep], given: Given, word
     }
     for start, end in sorted(spans)[:1]:
         span = made.call.raw[0] + start, made.call.raw[0] + end
-        yield Detected(
-            kind="contradicted_argument",
-            place=made.place(span),
-            evidence=made.trajectory.piece(span),
-            severity=None if changes_state(made.call.name) and not may_do_anything(made.call) else "LOW",
-        )
+        severity = None if changes_state(made.call.name) and not may_do_anything(made.call) else "LOW"
+        yield in_step("contradicted_argument", made, span, severity)
 
 
 def _repeated_otherwise(arguments: JsonObject, result: str) -> Iterator[tuple[str, str]]:
@@ -204,7 +201,7 @@ def _is_id(value: Any) -> bool:
 
 
 def _is_figure(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) >= _LEAST_FIGURE
+    return is_number(value) and abs(value) >= _LEAST_FIGURE
 
 
 def _in_parts(parts: list[Any], others: Any) -> Iterator[tuple[str, str]]:
@@ -264,7 +261,7 @@ def _misspelled(text: str, result: str, given: Given) -> Iterator[Span]:
     answered_forms = {form for value in values_in(result) for form in value.forms}
     for value in new:
         others = (other for other in _misread(value.forms[0]) if other in answered_forms)
-        if not answered.holds(value) and any(_holds(given, value, other) for other in others):
+        if not answered.holds(value) and any(given.holds(Value(value.kind, (other,), 0, 0)) for other in others):
             yield value.start, value.end
 
 
@@ -277,10 +274,6 @@ def _may_be_misspelled(value: Value) -> bool:
 def _misread(form: str) -> Iterator[str]:
     own = _SEPARATORS.sub("", form)
     return (other for other in misreadings(form) if len(other) == len(form) and _SEPARATORS.sub("", other) != own)
-
-
-def _holds(given: Given, value: Value, form: str) -> bool:
-    return given.holds(Value(value.kind, (form,), 0, 0))
 
 
 def _miscalculated(arguments: JsonObject, result: str) -> Iterator[str]:

@@ -24,7 +24,7 @@ from statistics import fmean
 from evaluation_assets.core.sections.coding_work.shell import commands_of
 from evaluation_assets.core.sections.coding_work.tools import Edited, Looked, Ran, action_of, edits_files
 from evaluation_assets.core.sections.coding_work.work import says_no
-from evaluation_assets.core.sections.findings.detector import Detected, Detector
+from evaluation_assets.core.sections.findings.detector import Detected, Detector, in_step
 from evaluation_assets.core.sections.findings.evidence.absent import says_absent
 from evaluation_assets.core.sections.findings.evidence.actions import actions
 from evaluation_assets.core.sections.findings.evidence.course import Course, PlacedStep
@@ -185,8 +185,7 @@ def _ends_with(trajectory: Trajectory, failed: PlacedStep) -> bool:
 
 
 def _found(kind: str, failed: PlacedStep, severity: Severity | None = None) -> Detected:
-    span = failed.result_span
-    return Detected(kind=kind, place=failed.place(span), evidence=failed.trajectory.piece(span), severity=severity)
+    return in_step(kind, failed, failed.result_span, severity)
 
 
 def _written(course: Course) -> list[str]:

@@ -7,7 +7,7 @@ unless a user names them. Where users speak of tests, it may have been asked to 
 from collections.abc import Iterator
 
 from evaluation_assets.core.sections.coding_work.test_runs import TestRun, failed_tests
-from evaluation_assets.core.sections.findings.detector import Detected, Detector
+from evaluation_assets.core.sections.findings.detector import Detected, Detector, in_step
 from evaluation_assets.core.sections.findings.evidence.course import Course
 from evaluation_assets.core.sections.findings.evidence.cues import cues
 from evaluation_assets.core.traces.trajectories.model import Span
@@ -21,9 +21,7 @@ def _detect(course: Course) -> Iterator[Detected]:
     failed = failed_tests(made.result)
     span = made.span_in_result(*_without_rules(made.result, *failed[0][1])) if failed else made.result_span
     severity = "LOW" if _failed_before(course, last, {name for name, _ in failed}) else None
-    yield Detected(
-        kind="failing_tests", place=made.place(span), evidence=course.trajectory.piece(span), severity=severity
-    )
+    yield in_step("failing_tests", made, span, severity)
 
 
 def _without_rules(output: str, start: int, end: int) -> Span:

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 import orjson
 
 from evaluation_assets.core.sections.findings.claim import Claim
-from evaluation_assets.core.sections.findings.detector import Detected, Detector
-from evaluation_assets.core.sections.findings.evidence.course import Course, Message, sentences
+from evaluation_assets.core.sections.findings.detector import Detected, Detector, claimed_in, in_message
+from evaluation_assets.core.sections.findings.evidence.course import Course, Message, short_sentences
 from evaluation_assets.core.sections.findings.evidence.cues import cues
 from evaluation_assets.core.sections.findings.evidence.quoted import without_quoted
 
@@ -21,8 +21,6 @@ _REACHES = re.compile(
     re.IGNORECASE,
 )
 """Names of tools by which an agent may have reached people, or other agents."""
-
-_LONGEST = 500
 
 
 def _detect(course: Course) -> Iterator[Detected | Claim]:
@@ -42,16 +40,13 @@ def _detect(course: Course) -> Iterator[Detected | Claim]:
 def _of_message(course: Course, message: Message, names: Sequence[str]) -> Iterator[Detected | Claim]:
     if not any(cues(name).matches(message.text) for name in names):
         return
-    text = without_quoted(message.text)
-    for start, end in sentences(text):
-        sentence = text[start:end]
-        if end - start > _LONGEST or cues("no_claim").matches(sentence):
+    for span, sentence in short_sentences(without_quoted(message.text)):
+        if cues("no_claim").matches(sentence):
             continue
         found = (cues(name).search(sentence) for name in names)
         if any(match is not None and not _is_spoken_of(match[1], message, course) for match in found):
-            place, said = message.place(start, end), message.text[start:end]
-            yield Detected(kind="unsupported_answer", place=place, evidence=said)
-            yield Claim(place=place, text=said, verdict="not_found")
+            yield in_message("unsupported_answer", message, span)
+            yield claimed_in(message, span, "not_found")
 
 
 def _is_spoken_of(word: str, message: Message, course: Course) -> bool:

@@ -8,12 +8,11 @@ What a user or another agent provided needs no call, nor does what a message quo
 import re
 from collections.abc import Iterator
 
-from evaluation_assets.core.sections.findings.detector import Detected, Detector
-from evaluation_assets.core.sections.findings.evidence.course import Course, Message, sentences
+from evaluation_assets.core.sections.findings.detector import Detected, Detector, in_message
+from evaluation_assets.core.sections.findings.evidence.course import Course, Message, short_sentences
 from evaluation_assets.core.sections.findings.evidence.cues import cues
 from evaluation_assets.core.sections.findings.evidence.quoted import without_quoted
 
-_LONGEST = 500
 _CODE = "```"
 _LINKS = 5
 """Links of a message that hands on a page."""
@@ -40,13 +39,11 @@ def _is_of_a_call(message: Message) -> bool:
 
 
 def _claimed(message: Message, *, is_before_any: bool) -> Iterator[Detected]:
-    text = without_quoted(message.text)
-    for start, end in sentences(text):
-        sentence = text[start:end]
-        if end - start > _LONGEST or not cues("looked_up").matches(sentence) or cues("not_looked_up").matches(sentence):
+    for span, sentence in short_sentences(without_quoted(message.text)):
+        if not cues("looked_up").matches(sentence) or cues("not_looked_up").matches(sentence):
             continue
         if is_before_any or _MANUALLY.search(sentence) is not None:
-            yield Detected(kind="unperformed_claim", place=message.place(start, end), evidence=message.text[start:end])
+            yield in_message("unperformed_claim", message, span)
 
 
 DETECTOR = Detector(name="lookups", version="2", kinds=("unperformed_claim",), detect=_detect)

@@ -12,7 +12,7 @@ from string import ascii_lowercase
 import orjson
 
 from evaluation_assets.core.sections.findings.claim import Claim
-from evaluation_assets.core.sections.findings.detector import Detected, Detector
+from evaluation_assets.core.sections.findings.detector import Detected, Detector, claimed_in, in_message, in_step
 from evaluation_assets.core.sections.findings.evidence.course import Asked, Course, Message, PlacedStep, quotation
 from evaluation_assets.core.sections.findings.evidence.cues import cues
 from evaluation_assets.core.sections.findings.evidence.effects import acts_on_pages, may_do_anything
@@ -105,13 +105,8 @@ def _of_call(made: PlacedStep, given: set[str]) -> Iterator[Detected]:
                 continue
             nearly = () if own in given else [other for other in _nearly(own, given) if other[-1] == own[-1]]
             if nearly and not _is_later(word, made) and any(_is_later(other, made) for other in nearly):
-                span = made.span_of(word)
-                yield Detected(
-                    kind="contradicted_argument",
-                    place=made.place(span),
-                    evidence=made.trajectory.piece(span),
-                    severity=None if changes_state(made.call.name) else "LOW",
-                )
+                severity = None if changes_state(made.call.name) else "LOW"
+                yield in_step("contradicted_argument", made, made.span_of(word), severity)
                 return
 
 
@@ -141,10 +136,9 @@ def _of_message(
     for code in _CODE.finditer(text):
         if code["code"].casefold() not in given:
             new[quotation(text, *code.span("code"))] = None
-    for (start, end), severity in new.items():
-        place, said = message.place(start, end), text[start:end]
-        yield Detected(kind="unsupported_answer", place=place, evidence=said, severity=severity)
-        yield Claim(place=place, text=said, verdict="not_found")
+    for span, severity in new.items():
+        yield in_message("unsupported_answer", message, span, severity)
+        yield claimed_in(message, span, "not_found")
 
 
 def _is_misspelled(word: str, given: Set[str], names: set[str]) -> bool:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from evaluation_assets.core.sections.findings.detector import Detected, Detector
+from evaluation_assets.core.sections.findings.detector import Detected, Detector, in_step
 from evaluation_assets.core.sections.findings.evidence.course import Asked, Course, Message, PlacedStep
 from evaluation_assets.core.sections.findings.evidence.effects import may_do_anything
 from evaluation_assets.core.sections.findings.evidence.results import document_of
@@ -41,7 +41,7 @@ def _detect(course: Course) -> Iterator[Detected]:
     around = _said_around(course)
     for made in changing:
         if made.step.has_succeeded and (span := _other_option(made, vocabulary, around[made.clip])) is not None:
-            yield Detected(kind="contradicted_argument", place=made.place(span), evidence=made.trajectory.piece(span))
+            yield in_step("contradicted_argument", made, span)
 
 
 def _other_option(made: PlacedStep, vocabulary: Mapping[str, set[str]], said: Sequence[str]) -> Span | None:

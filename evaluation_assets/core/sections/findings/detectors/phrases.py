@@ -6,7 +6,7 @@ read, as without tools an agent speaks from what it knows.
 
 from collections.abc import Iterator
 
-from evaluation_assets.core.sections.findings.detector import Detected, Detector
+from evaluation_assets.core.sections.findings.detector import Detected, Detector, in_message, in_step
 from evaluation_assets.core.sections.findings.evidence.course import Asked, Course, Message, PlacedStep, quotation
 from evaluation_assets.core.sections.findings.evidence.effects import is_thought, may_do_anything
 from evaluation_assets.core.sections.findings.evidence.given import Given
@@ -47,13 +47,8 @@ def _detect(course: Course) -> Iterator[Detected]:
 def _of_call(made: PlacedStep, wording: Wording) -> Iterator[Detected]:
     for text in _texts(made):
         for other in wording.new_in(text):
-            span = made.span_of(text[other.start : other.end])
-            yield Detected(
-                kind="unsupported_argument",
-                place=made.place(span),
-                evidence=made.trajectory.piece(span),
-                severity=None if changes_state(made.call.name) else "LOW",
-            )
+            severity = None if changes_state(made.call.name) else "LOW"
+            yield in_step("unsupported_argument", made, made.span_of(text[other.start : other.end]), severity)
             return
 
 
@@ -62,10 +57,7 @@ def _of_message(message: Message, wording: Wording, given: Given) -> Iterator[De
     for value in values_in(message.text) if others else ():
         other = others.get(value.start)
         if other is not None and not given.holds(value) and _is_misread(value, other.instead):
-            start, end = quotation(message.text, value.start, value.end)
-            yield Detected(
-                kind="contradicted_answer", place=message.place(start, end), evidence=message.text[start:end]
-            )
+            yield in_message("contradicted_answer", message, quotation(message.text, value.start, value.end))
             return
 
 

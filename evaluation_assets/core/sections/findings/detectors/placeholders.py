@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from evaluation_assets.core.sections.coding_work.tools import Ran, action_of
-from evaluation_assets.core.sections.findings.detector import Detected, Detector
+from evaluation_assets.core.sections.findings.detector import Detected, Detector, in_step
 from evaluation_assets.core.sections.findings.evidence.course import LONGEST_QUOTATION, Course, PlacedStep
 from evaluation_assets.core.sections.findings.evidence.cues import cues
 from evaluation_assets.core.sections.findings.evidence.effects import may_do_anything
@@ -50,9 +50,7 @@ def _detect(course: Course) -> Iterator[Detected]:
 
 
 def _found(made: PlacedStep, span: Span) -> Detected:
-    span = _line_of(made, span)
-    evidence = made.trajectory.piece(span)
-    return Detected(kind="unsupported_argument", place=made.place(span), evidence=evidence, severity="MEDIUM")
+    return in_step("unsupported_argument", made, _line_of(made, span), "MEDIUM")
 
 
 def _line_of(made: PlacedStep, span: Span) -> Span:

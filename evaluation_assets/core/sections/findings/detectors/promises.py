@@ -5,8 +5,8 @@ Promises under a condition, and messages that ask for something first, are none.
 
 from collections.abc import Iterator
 
-from evaluation_assets.core.sections.findings.detector import Detected, Detector
-from evaluation_assets.core.sections.findings.evidence.course import Course, Message, sentences
+from evaluation_assets.core.sections.findings.detector import Detected, Detector, in_message
+from evaluation_assets.core.sections.findings.evidence.course import LONGEST_SENTENCE, Course, Message, sentences
 from evaluation_assets.core.sections.findings.evidence.cues import cues, without
 from evaluation_assets.core.sections.findings.evidence.effects import ends_run
 from evaluation_assets.core.sections.findings.evidence.unrun_code import unrun_code
@@ -14,8 +14,6 @@ from evaluation_assets.core.suites.courtesies import without_courtesies
 
 _LAST = 2
 """Sentences at the end of a message. What is promised further up is done in the message itself."""
-
-_LONGEST = 500
 
 
 def _detect(course: Course) -> Iterator[Detected]:
@@ -36,8 +34,8 @@ def _of_message(message: Message) -> Iterator[Detected]:
     if not last or cues("condition").matches(without("offer", without_courtesies(message.text[last[0][0] :]))):
         return
     for start, end in last:
-        if end - start <= _LONGEST and cues("promise").matches(message.text[start:end]):
-            yield Detected(kind="unkept_promise", place=message.place(start, end), evidence=message.text[start:end])
+        if end - start <= LONGEST_SENTENCE and cues("promise").matches(message.text[start:end]):
+            yield in_message("unkept_promise", message, (start, end))
             return
 
 

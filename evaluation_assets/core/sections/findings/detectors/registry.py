@@ -25,27 +25,9 @@ from evaluation_assets.core.sections.findings.detectors import (
     tools,
 )
 
-DETECTORS = (
-    agreed.DETECTOR,
-    answers.DETECTOR,
-    arguments.DETECTOR,
-    attributes.DETECTOR,
-    booked.DETECTOR,
-    choices.DETECTOR,
-    claimed_tests.DETECTOR,
-    claims.DETECTOR,
-    cut_off.DETECTOR,
-    deadlines.DETECTOR,
-    echoes.DETECTOR,
-    errors.DETECTOR,
-    failing_tests.DETECTOR,
-    hearsay.DETECTOR,
-    lookups.DETECTOR,
-    names.DETECTOR,
-    options.DETECTOR,
-    phrases.DETECTOR,
-    placeholders.DETECTOR,
-    promises.DETECTOR,
-    repeated_calls.DETECTOR,
-    tools.DETECTOR,
-)
+_MODULES = (
+    agreed, answers, arguments, attributes, booked, choices, claimed_tests, claims, cut_off, deadlines, echoes, errors,
+    failing_tests, hearsay, lookups, names, options, phrases, placeholders, promises, repeated_calls, tools,
+)  # fmt: skip
+
+DETECTORS = tuple(module.DETECTOR for module in _MODULES)

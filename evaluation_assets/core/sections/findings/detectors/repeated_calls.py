@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from evaluation_assets.core.sections.findings.detector import Detected, Detector
+from evaluation_assets.core.sections.findings.detector import Detected, Detector, in_message, in_step
 from evaluation_assets.core.sections.findings.evidence.absent import found_nothing
 from evaluation_assets.core.sections.findings.evidence.course import Course, Message, PlacedStep
 from evaluation_assets.core.sections.findings.evidence.effects import may_change_state, may_do_anything
@@ -35,11 +35,11 @@ def _detect(course: Course) -> Iterator[Detected]:
     for stretch in _failures_in_a_row(calls):
         failing.update(stretch)
         made = calls[stretch[_FAILURES - 1]]
-        span = made.result_span
-        yield Detected(kind="loop", place=made.place(span), evidence=made.trajectory.piece(span))
+        yield in_step("loop", made, made.result_span)
     for loop in loops(run_of(course.trajectory).calls):
         if loop.start + loop.length not in failing and not _waited_for_news(calls, loop):
-            yield _found("loop", calls[loop.start + loop.length])
+            again = calls[loop.start + loop.length]
+            yield in_step("loop", again, again.arguments_span)
         in_loops.update(range(loop.start, loop.start + loop.length * loop.repeats))
     earlier: dict[CallKey, PlacedStep] = {}
     news, turn = -1, 0
@@ -49,7 +49,7 @@ def _detect(course: Course) -> Iterator[Detected]:
         key = call_key(course.trajectory, made.step)
         before = earlier.get(key)
         if before is not None and before.clip > news and index not in in_loops and _brings_nothing(before, made):
-            yield _found("repeated_call", made)
+            yield in_step("repeated_call", made, made.arguments_span)
         if made.step.has_succeeded and may_change_state(made.call):
             # The same call right after this one is a repetition all the same.
             news = index - 1
@@ -101,8 +101,7 @@ def _loops_of_messages(course: Course) -> Iterator[Detected]:
         for loop in loops_in([(message.agent_id, message.text.strip()) for message in said]):
             again = said[loop.start + loop.length]
             if again.text.strip() not in _NOTHING:
-                place = again.place(0, len(again.text))
-                yield Detected(kind="loop", place=place, evidence=again.text)
+                yield in_message("loop", again, (0, len(again.text)))
         said.clear()
 
 
@@ -110,11 +109,6 @@ def _brings_nothing(before: PlacedStep, again: PlacedStep) -> bool:
     if _WAITS.search(again.call.name):
         return False
     return again.step.result is None or before.result.split() == again.result.split()
-
-
-def _found(kind: str, made: PlacedStep) -> Detected:
-    span = made.arguments_span
-    return Detected(kind=kind, place=made.place(span), evidence=made.trajectory.piece(span))
 
 
 DETECTOR = Detector(name="repeated_calls", version="5", kinds=("repeated_call", "loop"), detect=_detect)

@@ -5,7 +5,7 @@ What a tool takes is what its definition says, or else what its other calls in t
 
 from collections.abc import Iterator, Mapping
 
-from evaluation_assets.core.sections.findings.detector import Detected, Detector
+from evaluation_assets.core.sections.findings.detector import Detected, Detector, in_step
 from evaluation_assets.core.sections.findings.evidence.call_forms import CallForms
 from evaluation_assets.core.sections.findings.evidence.course import Course, PlacedStep
 from evaluation_assets.core.suites.call_schemas import defects
@@ -24,8 +24,7 @@ def _detect(course: Course) -> Iterator[Detected]:
             else _has_foreign_arguments(made, of_run, course.forms)
         )
         if is_unsuitable:
-            span = made.arguments_span
-            yield Detected(kind="unsuitable_tool", place=made.place(span), evidence=made.trajectory.piece(span))
+            yield in_step("unsuitable_tool", made, made.arguments_span)
 
 
 def _has_foreign_arguments(made: PlacedStep, of_run: CallForms, of_drop: CallForms) -> bool:

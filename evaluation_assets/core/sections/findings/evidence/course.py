@@ -21,6 +21,8 @@ from evaluation_assets.core.traces.trajectories.model import Span, Step, ToolCal
 from evaluation_assets.core.traces.trajectories.wrapped_results import said_by
 
 LONGEST_QUOTATION = 300
+LONGEST_SENTENCE = 500
+"""What is longer is no sentence, but data or a log."""
 
 _SPACE = re.compile(r"\s+")
 _SENTENCE_END = re.compile(r"(?<=[.!?])[\"')*_\]]*\s+|(?<=[。！？])|\n+")
@@ -299,6 +301,13 @@ def sentences(text: str) -> Iterator[tuple[int, int]]:
         yield from _stripped(text, start, end.start())
         start = end.end()
     yield from _stripped(text, start, len(text))
+
+
+def short_sentences(text: str) -> Iterator[tuple[Span, str]]:
+    """The sentences and lines of a text, with where they are. What is too long for one is left out."""
+    for start, end in sentences(text):
+        if end - start <= LONGEST_SENTENCE:
+            yield (start, end), text[start:end]
 
 
 def _stripped(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from evaluation_assets.core.sections.findings.evidence.results import document_of, table_of
 from evaluation_assets.core.sections.findings.evidence.values import money_in
+from evaluation_assets.core.text.exact_json import is_number
 from evaluation_assets.core.traces.trajectories.calls import inner
 
 _FIGURE = re.compile(r"[$€£]?-?\d{1,12}(?:,\d{3})*(?:\.\d{1,4})?")
@@ -45,7 +46,7 @@ def named_figures(result: str) -> Iterator[tuple[str, float]]:
 
 def _named(value: Any, depth: int) -> Iterator[tuple[str, float]]:
     if isinstance(value, dict):
-        figures = [each for each in value.values() if isinstance(each, int | float) and not isinstance(each, bool)]
+        figures = [each for each in value.values() if is_number(each)]
         if len(figures) == 1:
             words = (each.casefold().replace("_", " ") for each in value.values() if isinstance(each, str))
             yield from ((word, float(figures[0])) for word in words if _WORDS.fullmatch(word))
@@ -104,5 +105,5 @@ def _figures(record: dict[str, Any], path: str, depth: int) -> Iterator[tuple[st
             yield from _figures(value, f"{path}{name}.", depth - 1)
         elif isinstance(value, str) and _FIGURE.fullmatch(value) is not None:
             yield f"{path}{name}", float(_NO_DIGIT.sub("", value))
-        elif isinstance(value, int | float) and not isinstance(value, bool):
+        elif is_number(value):
             yield f"{path}{name}", float(value)

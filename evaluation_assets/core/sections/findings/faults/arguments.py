@@ -15,6 +15,7 @@ from evaluation_assets.core.sections.findings.faults.values import (
     values_in,
     with_other,
 )
+from evaluation_assets.core.text.exact_json import is_number
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Trajectory
 
 _MOST_VALUES = 200
@@ -79,6 +80,6 @@ def _with_other(value: Any, old: str, new: str) -> Any:
         return [_with_other(item, old, new) for item in value]
     if isinstance(value, str):
         return with_other(value, old, new)
-    if isinstance(value, int | float) and not isinstance(value, bool) and str(value) == old:
+    if is_number(value) and str(value) == old:
         return type(value)(new)
     return value

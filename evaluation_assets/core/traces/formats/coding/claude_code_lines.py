@@ -14,7 +14,7 @@ from evaluation_assets.core.traces.formats.coding.claude_code_branches import IN
 from evaluation_assets.core.traces.formats.coding.claude_code_copies import copied_lines
 from evaluation_assets.core.traces.formats.coding.session import Parts
 from evaluation_assets.core.traces.formats.images import image_text
-from evaluation_assets.core.traces.formats.transcript import Asked, Call, Result, one_line, total
+from evaluation_assets.core.traces.formats.transcript import Asked, Call, Result, one_line, shown_with, total
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields, ignore_rest
 from evaluation_assets.core.traces.formats.usage import usage, usage_of
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Tool, Usage
@@ -264,6 +264,10 @@ class SessionLines:
             self.interruptions += 1
         elif chain.prompt is None and not chain.events:
             chain.prompt = said
+        elif (whole := shown_with(before := chain.events[-1] if chain.events else None, Asked(text=said))) is not None:
+            chain.events[-1] = whole
+            if whole.call_id is not None and self.results[whole.call_id] is before:
+                self.results[whole.call_id] = whole
         else:
             chain.events.append(Asked(text=said))
 

@@ -40,12 +40,12 @@ from evaluation_assets.core.traces.formats.envelopes.step_acts import (
 )
 from evaluation_assets.core.traces.formats.envelopes.step_rows import run_of_row, run_with_steps
 from evaluation_assets.core.traces.formats.messages.acts import (
-    ARGUMENTS,
     CODE,
     RESULTS,
     THOUGHTS,
     TOOLS,
 )
+from evaluation_assets.core.traces.formats.messages.call_arguments import ARGUMENTS
 from evaluation_assets.core.traces.formats.messages.chat import meaning_of
 from evaluation_assets.core.traces.formats.messages.typed_events import (
     CALLS,

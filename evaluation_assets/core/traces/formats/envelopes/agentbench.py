@@ -16,9 +16,11 @@ _BROKEN = ("task error", "unknown")
 
 def _is_run(data: Any) -> bool:
     run = object_in(data)
+    is_broken = isinstance(run.get("error"), str)
     if run.get("output") is None:
-        return "index" in run and "info" in run and isinstance(run.get("error"), str)
-    return "index" in run and "status" in object_in(run["output"]) and isinstance(at(run["output"], "history"), list)
+        return "index" in run and "info" in run and is_broken
+    is_told = isinstance(at(run["output"], "history"), list) or is_broken
+    return "index" in run and "status" in object_in(run["output"]) and is_told
 
 
 def _conversations(data: JsonObject) -> Iterator[Chat]:

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from evaluation_assets.core.traces.formats.conversation import run_of
+from evaluation_assets.core.traces.formats.messages.call_arguments import ARGUMENTS
 from evaluation_assets.core.traces.formats.untyped import decoded, without_none
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
 _TOOLS = ("tool", "tool_name", "toolName", "action", "function_name", "function")
-_GIVEN = ("arguments", "args", "action_input", "tool_input", "parameters", "params", "kwargs", "input", "tool_args")
 _SHOWN = ("observation", "result", "tool_result", "tool_output", "output", "response")
 _SAID = ("thought", "reasoning", "final_answer", "answer")
 _NUMBERS = ("step", "step_number", "step_id", "step_index", "index")
@@ -28,7 +28,7 @@ _OF_RUNS = (
     "agent",
 )
 """Columns that tell of the run where only some rows have them."""
-_OF_STEPS = frozenset((*_TOOLS, *_GIVEN, *_SHOWN, "thought", "reasoning", "error", "status", "success", "id"))
+_OF_STEPS = frozenset((*_TOOLS, *ARGUMENTS, *_SHOWN, "thought", "reasoning", "error", "status", "success", "id"))
 """Columns that tell of a step although all rows may have the same there."""
 
 
@@ -36,7 +36,7 @@ def run_of_row(row: Any) -> str | None:
     """The run of a row that is a step: it has a tool, what that was given and gave back, or says something beside."""
     if not isinstance(row, dict) or "role" in row:
         return None
-    is_act = all(any(name in row for name in names) for names in (_TOOLS, _GIVEN, _SHOWN))
+    is_act = all(any(name in row for name in names) for names in (_TOOLS, ARGUMENTS, _SHOWN))
     is_numbered = any(type(row.get(name)) is int for name in _NUMBERS)
     return run_of(row) if is_act or (is_numbered and any(row.get(name) for name in _SAID)) else None
 

@@ -10,6 +10,7 @@ import pyarrow as pa
 from upath import UPath
 
 from evaluation_assets.core.traces.formats.base import UnreadableDrop
+from evaluation_assets.core.traces.formats.files.printed_spans import PrintedSpans, has_printed_spans
 from evaluation_assets.core.traces.formats.files.unpacking import (
     COMPRESSION_MAGIC,
     LARGEST_RECORD,
@@ -25,7 +26,10 @@ _UTF_16 = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 
 @contextmanager
 def opened(path: UPath) -> Iterator[io.BufferedReader]:
-    """Open a file and decompress it; UTF-16 after a byte order mark, which PowerShell writes, becomes UTF-8."""
+    """Open a file and decompress it; UTF-16 after a byte order mark, which PowerShell writes, becomes UTF-8.
+
+    Of what a program printed with its spans, there are only these.
+    """
     with path.open("rb") as raw:
         magic = raw.read(4)
         raw.seek(0)
@@ -38,6 +42,9 @@ def opened(path: UPath) -> Iterator[io.BufferedReader]:
         elif (encoding := _UTF_16.get(beginning[:2])) and beginning != codecs.BOM_UTF32_LE:
             opened.read(len(codecs.BOM_UTF16))
             stream = _InUtf8(opened, encoding)
+            opened = io.BufferedReader(stream, 1 << 20)
+        if has_printed_spans(opened.peek(1 << 16)):
+            stream = PrintedSpans(opened)
             opened = io.BufferedReader(stream, 1 << 20)
         yield opened
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from evaluation_assets.core.traces.formats.files.content_texts import with_contents
 from evaluation_assets.core.traces.formats.files.json_values import loaded
 from evaluation_assets.core.traces.formats.times import as_utc
 from evaluation_assets.core.traces.trajectories.model import JsonObject
@@ -20,16 +21,16 @@ def rows_in(data: Any) -> list[Any]:
 
     It may be a table that pandas wrote by its columns, or beside their names (at the beginning of a file, the last
     column may have fewer rows), a document or an answer of MongoDB (extended JSON), DynamoDB or Firestore, an answer of
-    CloudWatch Logs, or JSON in a text.
+    CloudWatch Logs, or JSON in a text. Contents of messages are as they were before they were stored.
     """
     if isinstance(data, str):
-        return [_from_text(data)]
+        return [with_contents(_from_text(data))]
     if not isinstance(data, dict):
-        return [data]
+        return [with_contents(data)]
     for rows in (_of_columns(data), _of_log_page(data), _of_documents(data)):
         if rows is not None:
-            return rows
-    return [data]
+            return [with_contents(row) for row in rows]
+    return [with_contents(data)]
 
 
 def _from_text(text: str) -> Any:

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from evaluation_assets.core.traces.formats.messages.call_arguments import ARGUMENTS
 from evaluation_assets.core.traces.formats.messages.chat import EXITS, MADE, ROLES, meaning_of, role_of
 from evaluation_assets.core.traces.formats.messages.contents import TEXTS
 from evaluation_assets.core.traces.formats.messages.given_beside import given_beside
@@ -22,10 +23,6 @@ TOOLS = (
     "api_name",
 )  # fmt: skip
 _IN_ACTIONS = ("name", "tool", "tool_name", "function", "action", "type", "action_type", "command")
-ARGUMENTS = (
-    "action_input", "tool_input", "toolInput", "arguments", "args", "input_parameters", "inputParameters",
-    "tool_args", "action_args", "parameters", "params", "kwargs", "input", "inputs", "param_dict",
-)  # fmt: skip
 RESULTS = (
     "observation", "observations", "tool_output", "toolOutput", "tool_result", "result", "output", "outputs",
     "response", "action_result", "tool_response", "toolResult", "toolResponse", "execution_result", "stdout",

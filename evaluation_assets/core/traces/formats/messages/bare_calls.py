@@ -97,9 +97,14 @@ def told_result(text: str) -> str:
     return _LABEL.sub("", text, count=1)
 
 
-def _object(text: str) -> JsonObject | None:
+def unfenced(text: str) -> str:
+    """What a text says without blanks, and without the fence that it may stand in."""
     fenced = _FENCE.match(text)
-    return as_object(text if fenced is None else fenced[1])
+    return text.strip() if fenced is None else fenced[1]
+
+
+def _object(text: str) -> JsonObject | None:
+    return as_object(unfenced(text))
 
 
 def _calls_alone(text: str) -> list[JsonObject]:

@@ -4,8 +4,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from evaluation_assets.core.traces.formats.messages.call_arguments import given_to
 from evaluation_assets.core.traces.formats.messages.contents import (
     CALL_PARTS,
+    TEXTS,
     are_data,
     content_of,
     part_text,
@@ -16,7 +18,7 @@ from evaluation_assets.core.traces.formats.outcome_words import outcome_of
 from evaluation_assets.core.traces.formats.run_usage import usage_of_answer
 from evaluation_assets.core.traces.formats.transcript import Asked, Call, Event, Result, Said, as_text, one_line
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields
-from evaluation_assets.core.traces.formats.untyped import first_text, list_in
+from evaluation_assets.core.traces.formats.untyped import at, first_text, list_in
 from evaluation_assets.core.traces.trajectories.failures import told_in
 from evaluation_assets.core.traces.trajectories.model import Usage
 
@@ -38,6 +40,7 @@ GUESSED = "speaker_is_guessed"
 GOES_ON = "answer_goes_on"
 """Field of a message that is a part of the answer in the message before it."""
 _LATENCIES = ("latency_ms", "duration_ms", "latencyMs", "durationMs")
+_ERRORS = ("error", "exception")
 _FAILED = ("error", "failed", "failure", "incomplete", "timeout")
 EXITS = ("exit_code", "exitCode", "returncode", "return_code")
 _CALL_IDS, _TOOLS = ("tool_call_id", "toolCallId"), ("tool_name", "toolName")
@@ -167,10 +170,12 @@ def _role(messages: Sequence[Fields]) -> str:
 
 
 def _results_within(message: Fields) -> Iterator[Result]:
-    """The results that calls have inside them, where no message has any."""
+    """The results that calls have inside them, where no message has any: what came back, or the error."""
     for call in message.objects("tool_calls", "toolCalls"):
-        if (shown := call.value("result", "output")) is not None:
-            content = as_text(shown)
+        shown = call.value(*_SHOWN)
+        told = next((error for key in _ERRORS if (error := call.peek(key))), None) if shown is None else None
+        if shown is not None or told is not None:
+            content = as_text(at(told, "message") or told if shown is None else shown)
             yield Result(content=content, call_id=call.recorded_id(*_OWN_IDS), error=stated_error(call, content))
 
 
@@ -224,7 +229,7 @@ def calls_of(message: Fields) -> Iterator[Call]:
     for call in message.objects("tool_calls", "toolCalls"):
         named = call.text("function") if call.is_text("function") else None  # AgentDojo
         function = call.object("custom") if named else call.object("function", "custom")
-        inside, beside = function.value("arguments", "input"), call.value("arguments", "args", "input")
+        inside, beside = given_to(function), given_to(call)
         call.set_aside("type", "index")
         yield Call(
             name=named or function.text("name") or _named(call),
@@ -233,17 +238,17 @@ def calls_of(message: Fields) -> Iterator[Call]:
         )
     for call in message.objects("invalid_tool_calls"):
         call.set_aside("type", "error")
-        yield Call(name=_named(call), arguments=call.value("args"), id=call.recorded_id("id"))
+        yield Call(name=_named(call), arguments=given_to(call), id=call.recorded_id("id"))
     legacy = message.object("function_call")
     name = legacy.text("name")
     if name is not None:
-        yield Call(name=name, arguments=legacy.value("arguments"))
+        yield Call(name=name, arguments=given_to(legacy))
     if "tool_calls" in message:
         return
     for part in message.parts("content"):
         if not isinstance(part, str) and part.text("type") in CALL_PARTS[:3]:
-            arguments = part.value("input", "arguments", "args")
-            yield Call(name=_named(part), arguments=arguments, id=part.recorded_id("call_id", "tool_call_id", "id"))
+            call_id = part.recorded_id("call_id", "tool_call_id", "id")
+            yield Call(name=_named(part), arguments=given_to(part), id=call_id)
 
 
 def _pieces_of(message: Fields) -> Iterator[Piece]:
@@ -252,7 +257,7 @@ def _pieces_of(message: Fields) -> Iterator[Piece]:
         if isinstance(part, str):
             yield part
         elif part.text("type") in _OF_PROVIDERS:
-            yield Call(name=_named(part), arguments=part.value("input", "args"), id=part.recorded_id("id"))
+            yield Call(name=_named(part), arguments=given_to(part), id=part.recorded_id("id"))
             part.set_aside("caller", "index", "extras")
         elif _is_of_provider(part.text("type")):
             yield _result_of_provider(part)
@@ -287,8 +292,8 @@ def _named(call: Fields) -> str:
 
 def result_of(message: Fields) -> Result:
     """Convert a tool message. The call failed if the message or its text says so."""
-    if are_data(message.peek("content")):
-        content = as_text(message.value("content"))
+    if are_data(next((value for key in TEXTS if (value := message.peek(key)) is not None), None)):
+        content = as_text(message.value(*TEXTS))
     else:
         content = content_of(message) or as_text(message.value(*_SHOWN))
     return Result(
@@ -302,7 +307,7 @@ def result_of(message: Fields) -> Result:
 
 def stated_error(result: Fields, content: str) -> str | None:
     """The error of a result whose own fields say that the call failed, in any of the ways that formats have."""
-    error = result.value("error")
+    error = result.value(*_ERRORS)
     told = as_text(error.get("message") or error) if isinstance(error, dict) else error
     if isinstance(told, str) and told.strip():
         return one_line(told)

@@ -6,8 +6,6 @@ from typing import Any
 from evaluation_assets.core.traces.formats.images import image_text, states_image
 from evaluation_assets.core.traces.formats.transcript import as_text
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields
-from evaluation_assets.core.traces.formats.untyped import list_in
-from evaluation_assets.core.traces.trajectories.model import JsonObject
 
 _THOUGHT = re.compile(r"\s*(?:<(think|thinking)>)?(.*?)</(?:think|thinking)>", re.DOTALL)
 _OPEN_THOUGHT = re.compile(r"\s*<(?:think|thinking)>(.*)\Z", re.DOTALL)
@@ -79,13 +77,16 @@ def split_thought(content: str) -> tuple[str | None, str]:
 
 
 def are_data(content: Any) -> bool:
-    """Whether the content of a tool message is an object of the tool's own, or a list of such, and not of parts."""
-    items = [content] if isinstance(content, dict) else list_in(content)
-    return bool(items) and all(isinstance(item, dict) and not _is_part(item) for item in items)
+    """Whether what a tool returned is a value of its own, such as a number or an object, and no text and no parts."""
+    if isinstance(content, list):
+        return not all(isinstance(item, str) for item in content) and not any(map(_is_part, content))
+    return content is not None and not isinstance(content, str) and not _is_part(content)
 
 
-def _is_part(item: JsonObject) -> bool:
-    """Whether an object is a part of a message: it has a text, or a type that is known or beside what it says."""
+def _is_part(item: Any) -> bool:
+    """Whether a value is a part of a message: it has a text, or a type that is known or beside what it says."""
+    if not isinstance(item, dict):
+        return False
     kind = item.get("type")
     is_known = isinstance(kind, str) and (kind in _MEDIA or kind in (*_HIDDEN, *CALL_PARTS))
     return "text" in item or is_known or ("type" in item and any(name in item for name in _SAID))

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from evaluation_assets.core.traces.formats.messages.call_arguments import ARGUMENTS
 from evaluation_assets.core.traces.formats.messages.chat import role_of
 from evaluation_assets.core.traces.formats.run_usage import HOLDERS, TOKENS_GIVEN, TOKENS_WRITTEN
 from evaluation_assets.core.traces.formats.stated import Comparisons
@@ -37,7 +38,6 @@ _NOT_ACTED = re.compile(
 )
 _TOOLS = ("tool", "tool_name", "toolName", "action")
 _NAMES = (*_TOOLS, "name", "function")
-_GIVEN = ("arguments", "args", "input", "tool_input", "action_input")
 _SHOWN = ("result", "output", "observation")
 _EVENTS = "[] ("
 """In the name of a field with the events of a kind that is not known."""
@@ -138,7 +138,7 @@ def _acts(items: Sequence[Any]) -> int:
         "role" not in item
         and any(isinstance(item.get(name), str) for name in _NAMES)
         and (
-            any(name in item and at(item[name], "type") != "object" for name in _GIVEN)
+            any(name in item and at(item[name], "type") != "object" for name in ARGUMENTS)
             or (any(name in item for name in _TOOLS) and any(name in item for name in _SHOWN))
         )
         for item in objects_in(items)

@@ -2,8 +2,8 @@
 `Final Answer:`, also with a number, and `Question:` before them.
 
 An action names its tool and has its input in a line of its own (LangChain), or both are in one: `Search[Ada Lovelace]`,
-`search("Ada Lovelace")`, `go to cabinet 1`. Agents in environments of reinforcement learning write an element instead:
-`<action>go to cabinet 1</action>`.
+`search("Ada Lovelace")`, `go to cabinet 1`, or an object with the name and the input of a tool, which may stand in a
+fence. Agents in environments of reinforcement learning write an element instead: `<action>go to cabinet 1</action>`.
 """
 
 import re
@@ -12,11 +12,19 @@ from itertools import pairwise, zip_longest
 from typing import Any
 
 from evaluation_assets.core.traces.formats.messages.bare_calls import bare_calls
+from evaluation_assets.core.traces.formats.messages.call_arguments import ARGUMENTS
 from evaluation_assets.core.traces.formats.messages.chat import GOES_ON, role_of
 from evaluation_assets.core.traces.formats.messages.contents import split_thought
 from evaluation_assets.core.traces.formats.messages.elements import elements_in
 from evaluation_assets.core.traces.formats.messages.function_elements import text_of
-from evaluation_assets.core.traces.formats.untyped import at, decoded, object_in
+from evaluation_assets.core.traces.formats.transcript import as_text
+from evaluation_assets.core.traces.formats.untyped import (
+    at,
+    decoded,
+    first_text,
+    object_in,
+    printed_value,
+)
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
 _HEAD = re.compile(
@@ -34,6 +42,8 @@ _NAMED = re.compile(
 )
 """An action in an element whose lines name its tool and arguments."""
 _WORD = re.compile(r"[\w.-]+")
+_OBJECT = re.compile(r"(?:```\w*\s*)?(\{.*\})", re.DOTALL)
+_TOOLS = ("action", "tool", "name", "tool_name", "function")
 _SHORT = {"Act": "Action", "Obs": "Observation"}
 _FINISH = "finish"
 _ANSWERING = (_FINISH, "answer")
@@ -155,7 +165,9 @@ def _messages(text: str, question: str | None = None) -> Iterator[JsonObject]:
         if kind in ("", "Thought"):
             thoughts.append(body)
         elif kind == "Action":
-            yield {**said(""), "tool_calls": [_call(body, following if after == "Action Input" else None)]}
+            call = _call(body, following if after == "Action Input" else None)
+            answer = call["arguments"].get("input") if call["name"].title() == "Final Answer" else None
+            yield {**said(""), "tool_calls": [call]} if answer is None else said(as_text(answer))
         elif kind == "Final Answer":
             yield said(body)
         elif kind == "Observation":
@@ -202,19 +214,43 @@ def _begins(text: str, head: re.Match[str], question: str | None) -> bool:
 def _call(action: str, given: str | None) -> JsonObject:
     """The call of an action: with the input of the next line, or with what is in brackets or behind the first word."""
     if given is not None:
-        arguments = decoded(given)
-        return {"name": action, "arguments": arguments if isinstance(arguments, dict) else {"input": given}}
+        found = _object_in(given)
+        return {"name": action, "arguments": {"input": given} if found is None else found}
+    if (call := _call_of(_object_in(action))) is not None:
+        return call
     written = _IN_ONE.fullmatch(action)
     if written is not None:
         name, text = written[1], written[2] if written[2] is not None else written[3]
         arguments = decoded(text)
         if not isinstance(arguments, dict):
-            arguments = {"answer" if name.lower() in _ANSWERING else "input": text.strip("\"'")}
+            arguments = {_given_as(name): text.strip("\"'")}
         return {"name": name, "arguments": arguments}
     word = _WORD.match(action)
     name = action if word is None else word[0]
-    given_as = "answer" if name.lower() in _ANSWERING else "input"
     return {
         "name": name or "action",
-        "arguments": {given_as: rest} if (rest := action[len(name) :].strip(" \n;")) else {},
+        "arguments": {_given_as(name): rest} if (rest := action[len(name) :].strip(" \n;")) else {},
     }
+
+
+def _object_in(text: str) -> JsonObject | None:
+    """The object that a text begins with, as JSON or as Python prints it, also in a fence."""
+    if (written := _OBJECT.match(text)) is None:
+        return None
+    found = decoded(written[1])
+    found = printed_value(found) if isinstance(found, str) else found
+    return found if isinstance(found, dict) else None
+
+
+def _call_of(whole: JsonObject | None) -> JsonObject | None:
+    """The call that an object is: it names a tool."""
+    name = first_text(whole, *_TOOLS)
+    if name is None:
+        return None
+    given = next((value for key in ARGUMENTS if (value := at(whole, key)) is not None), {})
+    return {"name": name, "arguments": given if isinstance(given, dict) else {_given_as(name): given}}
+
+
+def _given_as(name: str) -> str:
+    """The name of what an action is given as a text."""
+    return "answer" if name.lower() in _ANSWERING else "input"

@@ -3,7 +3,9 @@
 from typing import Any
 
 from evaluation_assets.core.traces.formats.images import image_text
+from evaluation_assets.core.traces.formats.messages.call_arguments import given_to
 from evaluation_assets.core.traces.formats.messages.chat import first_line, stated_error
+from evaluation_assets.core.traces.formats.messages.contents import are_data
 from evaluation_assets.core.traces.formats.transcript import Call, Result, as_text
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields
 from evaluation_assets.core.traces.formats.untyped import at, first_text, objects_in
@@ -20,17 +22,20 @@ HOSTED = {
 _SOURCES = "sources"
 """Field of a web search with the pages that it found."""
 
+_OF_FUNCTIONS = ("function_call_output", "custom_tool_call_output")
+"""Outputs that may be any value."""
+
 SELDOM = ("tool_search_call", "program")
 """Calls, too; their names are too common to tell the format."""
 
 
 def call_of(item: Fields, kind: str) -> Call:
     """A call that the client executes."""
-    arguments = item.value("arguments", "input", "action", "operation", "actions")
+    given, acted = given_to(item), item.value("action", "operation", "actions")
     item.set_aside("pending_safety_checks", "caller", "environment", "execution", "fingerprint")
     return Call(
         name=item.text("name") or kind.removesuffix("_call"),
-        arguments={"code": item.value("code")} if kind == "program" else arguments,
+        arguments={"code": item.value("code")} if kind == "program" else acted if given is None else given,
         id=item.name("call_id", "id"),
         server=item.text("namespace"),
     )
@@ -40,7 +45,8 @@ def result_of(item: Fields, kind: str) -> Result:
     """The client's output of a call: a text, text parts, or shell output; the tools that a search found."""
     pieces: list[str] = [as_text(item.value("tools"))] if kind == "tool_search_output" else []
     error: str | None = None
-    for part in item.parts("output", "result"):
+    is_data = kind in _OF_FUNCTIONS and are_data(item.peek("output"))
+    for part in [as_text(item.value("output"))] if is_data else item.parts("output", "result"):
         if isinstance(part, str):
             pieces.append(part)
             continue

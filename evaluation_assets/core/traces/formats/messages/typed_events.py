@@ -10,6 +10,7 @@ import re
 from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Any
 
+from evaluation_assets.core.traces.formats.messages.call_arguments import ARGUMENTS
 from evaluation_assets.core.traces.formats.messages.chat import EXITS, meaning_of, role_of
 from evaluation_assets.core.traces.formats.messages.given_beside import given_beside, may_be_tool
 from evaluation_assets.core.traces.formats.outcome_words import outcome_of
@@ -85,7 +86,6 @@ _END = re.compile(
 """Kinds of events that may have the answer once more."""
 _SUCCESS = ("success", "outcome", "resolved", "solved", "passed")
 _NAMES = ("name", "tool", "tool_name", "toolName", "function", "action")
-_ARGUMENTS = ("arguments", "args", "input", "parameters", "params", "tool_input", "toolInput", "action_input")
 _SAME = ("name", "arguments")
 """What two events of one call have in common."""
 _IDS = ("tool_call_id", "toolCallId", "call_id", "callId", "toolUseId", "tool_use_id", "id")
@@ -102,7 +102,7 @@ _IN_CONTENT = frozenset(("tool", "tool_name", "toolName", "tool_call_id", "text"
 """What tells that the content of an event is not what a tool gave back, but has it inside."""
 _AGENTS = ("agent", "agent_name", "agentName")
 _READ = (
-    *_KINDS, *_SPEAKERS, *_NAMES, *_ARGUMENTS, *_IDS, *_TEXTS, *_SHOWN, *_DATA, "role", "tool_calls", "is_error",
+    *_KINDS, *_SPEAKERS, *_NAMES, *ARGUMENTS, *_IDS, *_TEXTS, *_SHOWN, *_DATA, "role", "tool_calls", "is_error",
     "isError", *CALLS, "error", "success", "status", "model", *EXITS, *_AGENTS,
 )  # fmt: skip
 _LEAST = 3
@@ -321,7 +321,7 @@ def _kind_of(event: JsonObject) -> str | None:
         return meaning_of(kind) if kind is not None else by_name
     if kind in _OF_TOOLS:
         event = _opened(event)
-        is_call = any(event.get(key) is not None for key in _ARGUMENTS)
+        is_call = any(event.get(key) is not None for key in ARGUMENTS)
         return "call" if is_call else "result" if any(event.get(key) is not None for key in _GIVEN_BACK) else None
     word = _normalised(kind)
     other = "call" if _CALL.fullmatch(word) else "result" if _RESULT.fullmatch(word) else None
@@ -379,7 +379,7 @@ def _calls(item: JsonObject) -> list[JsonObject]:
         {
             "id": first_text(call, *_IDS),
             "name": first_text(call, *_NAMES) or own,
-            "arguments": next((call[key] for key in _ARGUMENTS if call.get(key) is not None), beside),
+            "arguments": next((call[key] for key in ARGUMENTS if call.get(key) is not None), beside),
         }
         for call in calls
     ]

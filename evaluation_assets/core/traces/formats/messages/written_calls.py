@@ -21,6 +21,14 @@ from evaluation_assets.core.traces.formats.messages.bare_calls import (
     results_of,
     thought_beside,
     told_result,
+    unfenced,
+)
+from evaluation_assets.core.traces.formats.messages.call_elements import (
+    CALL,
+    RESPONSE,
+    call_elements,
+    calls_in,
+    response_in,
 )
 from evaluation_assets.core.traces.formats.messages.chat import role_of
 from evaluation_assets.core.traces.formats.messages.contents import split_thought
@@ -28,7 +36,6 @@ from evaluation_assets.core.traces.formats.messages.elements import element_in, 
 from evaluation_assets.core.traces.formats.messages.fenced_code import with_fenced_code
 from evaluation_assets.core.traces.formats.messages.function_elements import (
     calls_functions,
-    function_in,
     task_in,
     text_of,
     with_functions,
@@ -41,19 +48,13 @@ from evaluation_assets.core.traces.formats.untyped import as_object, at, decoded
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
 _CALLERS = ("function_call", "tool_call", "function-call")
-_CALL, _RESPONSE = "tool_call", "tool_response"
 _BEGUN = re.compile(r"^[ \t]*<tool_call>", re.MULTILINE)
-_RETURNED = {"content", "name", "tool_call_id", "result", "response"}
-
-_FENCE = re.compile(r"\A\s*```(?:json)?\s*(.*?)\s*```\s*\Z", re.DOTALL)
 _DURATION = re.compile(r"duration=\"([0-9.]+)\"")
 _INSTRUCTION, _STATE = "\nTask Description:", "\nCurrent terminal state:"
 _WORDS = ("analysis", "state_analysis", "explanation", "plan")
 _TERMINAL = "bash_command"
 _COMPLETE = "task_complete"
 _COMMAND = re.compile(r"^```mswea_bash_command[ \t]*\n(.*?)\n?^```[ \t]*$", re.MULTILINE | re.DOTALL)
-_KEYED = re.compile(r"\s*([\w.:/-]+)\s*(<arg_key>.*)", re.DOTALL)
-_ARGUMENT = re.compile(r"<arg_key>(.*?)</arg_key>\s*<arg_value>(.*?)</arg_value>", re.DOTALL)
 _RETURN_CODE = re.compile(r"\s*<returncode>(-?\d+)</returncode>")
 _SUBMIT = "COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT"
 """What a command of mini-SWE-agent prints before what it hands in."""
@@ -175,20 +176,20 @@ def _written(message: Any) -> _Written:
     if any(at(message, key) in _CALLERS for key in ("from", "role")):
         several = decoded(text)
         return _Written(tuple(map(as_text, several)) if isinstance(several, list) and several else (text,))
-    if f"<{_CALL}" not in text:
+    if f"<{CALL}" not in text:
         return _Written((), text)
     thought, said = split_thought(text)
-    elements, words = elements_in(said, _CALL)
-    return _Written(tuple(element.content.strip() for element in elements), words.strip(), thought)
+    elements, words = call_elements(said)
+    return _Written(tuple(elements), words.strip(), thought)
 
 
 def _has_call(message: Any) -> bool:
-    return role_of(message) == "assistant" and any(map(_call_in, _written(message).calls))
+    return role_of(message) == "assistant" and any(map(calls_in, _written(message).calls))
 
 
 def _begun(message: Any) -> int:
     """How many calls a model began to write, each at the beginning of a line."""
-    if role_of(message) != "assistant" or f"<{_CALL}" not in (text := _text(message)[1]):
+    if role_of(message) != "assistant" or f"<{CALL}" not in (text := _text(message)[1]):
         return 0
     return len(_BEGUN.findall(split_thought(text)[1]))
 
@@ -197,42 +198,18 @@ def _tagged(message: Any) -> Iterator[Any]:
     """A message of a Hermes conversation; one with several responses becomes a message for each."""
     role, (key, text) = role_of(message), _text(message)
     if role == "assistant" and (written := _written(message)).calls:
-        calls = [_call_in(each) or {"name": "unnamed", "arguments": each} for each in written.calls]
+        calls = [call for each in written.calls for call in calls_in(each) or [{"name": "unnamed", "arguments": each}]]
         thought = {} if written.thought is None else {"reasoning": written.thought}
         yield {**message, key: written.words, "tool_calls": calls, **thought}
         return
-    elements, rest = elements_in(text, _RESPONSE) if role in ("tool", "user") else ([], text)
+    elements, rest = elements_in(text, RESPONSE) if role in ("tool", "user") else ([], text)
     yield from (
-        {**_without_text(message), "role": "tool", **_response_in(element.content.strip())} for element in elements
+        {**_without_text(message), "role": "tool", **response_in(element.content.strip())} for element in elements
     )
     if not elements:
         yield message
     elif rest.strip() and role == "user":
         yield {**message, key: rest.strip()}
-
-
-def _call_in(text: str) -> JsonObject | None:
-    """The call in an element: JSON, a function with parameters of Qwen's coding models, or a name with keys of GLM."""
-    call = as_object(text)
-    if isinstance(at(call, "name"), str):
-        return call
-    functions, _ = elements_in(text, "function")
-    if functions:
-        return function_in(functions[0])
-    keyed = _KEYED.fullmatch(text)
-    if keyed is None:
-        return None
-    return {"name": keyed[1], "arguments": {key.strip(): decoded(value) for key, value in _ARGUMENT.findall(keyed[2])}}
-
-
-def _response_in(text: str) -> JsonObject:
-    """The fields of a tool message in an element, whose JSON may name the tool around what it returned."""
-    response = object_in(as_object(text))
-    content = next((response[key] for key in ("content", "result", "response") if key in response), None)
-    if "name" not in response or content is None or not response.keys() <= _RETURNED:
-        return {"content": text}
-    named = {key: response[key] for key in ("name", "tool_call_id") if isinstance(response.get(key), str)}
-    return {**named, "content": as_text(content)}
 
 
 def _without_text(message: JsonObject) -> JsonObject:
@@ -289,8 +266,7 @@ def typed_in(said: str) -> JsonObject | None:
 
 def _answer(text: str) -> JsonObject | None:
     """The answer of Terminus, as JSON or XML; `None` for any other text."""
-    fenced = _FENCE.match(text)
-    parsed = as_object(fenced[1] if fenced else text.strip())
+    parsed = as_object(unfenced(text))
     if isinstance(at(parsed, "commands"), list) and any(key in object_in(parsed) for key in _WORDS):
         return parsed
     if "<response>" not in text or "<commands>" not in text:

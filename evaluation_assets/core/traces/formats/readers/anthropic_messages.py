@@ -27,6 +27,7 @@ from evaluation_assets.core.traces.formats.conversation import (
     usages_by_answer,
 )
 from evaluation_assets.core.traces.formats.messages.asked_beside import REQUESTS, request_in
+from evaluation_assets.core.traces.formats.messages.call_arguments import given_to
 from evaluation_assets.core.traces.formats.messages.chat import (
     first_line,
     has_parts_of_others,
@@ -34,7 +35,7 @@ from evaluation_assets.core.traces.formats.messages.chat import (
     prompt_in,
     stated_error,
 )
-from evaluation_assets.core.traces.formats.messages.contents import content_of, part_text
+from evaluation_assets.core.traces.formats.messages.contents import are_data, content_of, part_text
 from evaluation_assets.core.traces.formats.messages.message_lists import with_full_names
 from evaluation_assets.core.traces.formats.messages.own_counts import confirm_counts
 from evaluation_assets.core.traces.formats.messages.pieces import user_events
@@ -43,7 +44,7 @@ from evaluation_assets.core.traces.formats.readers.goose import has_tools
 from evaluation_assets.core.traces.formats.run_usage import usage_in_record, usage_of_answer, with_stated_cost
 from evaluation_assets.core.traces.formats.transcript import Call, Event, Result, Said, as_text, total
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
-from evaluation_assets.core.traces.formats.untyped import as_object, at, list_in, object_in
+from evaluation_assets.core.traces.formats.untyped import as_object, at, list_in, listed, object_in, objects_in
 from evaluation_assets.core.traces.formats.usage import usage_of
 from evaluation_assets.core.traces.trajectories.model import Trajectory, Usage
 
@@ -215,7 +216,7 @@ def _call(block: Fields) -> Call:
     block.set_aside("type", "caller", "cache_control")
     return Call(
         name=block.text("name") or "unnamed",
-        arguments=block.value("input"),
+        arguments=given_to(block),
         id=block.name("id"),
         server=block.text("server_name"),
     )
@@ -225,7 +226,9 @@ def _result(block: Fields) -> Result:
     """Read a tool result: a text, blocks, or an object of a server-side tool."""
     pieces: list[str] = []
     error: str | None = None
-    for part in block.parts("content"):
+    returned = block.peek("content")
+    is_data = are_data(returned) and not any("type" in item for item in objects_in(listed(returned)))
+    for part in [as_text(block.value("content"))] if is_data else block.parts("content"):
         if isinstance(part, str):
             pieces.append(part)
             continue

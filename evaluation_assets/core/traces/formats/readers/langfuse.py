@@ -21,7 +21,7 @@ from evaluation_assets.core.traces.formats.spans.transcripts import each_trace
 from evaluation_assets.core.traces.formats.spans.tree import Span
 from evaluation_assets.core.traces.formats.times import span_ms
 from evaluation_assets.core.traces.formats.transcript import as_text
-from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
+from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.traces.formats.untyped import at, decoded, first_text, object_in, objects_in
 from evaluation_assets.core.traces.formats.usage import confirm
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Trajectory, Usage
@@ -86,7 +86,7 @@ def _span(data: JsonObject, trace: str | None, unmapped: UnmappedFields) -> Span
             raise UnusableRecord("wrong_type", "the observation has no id or no trace id")
         kind, title = fields.text("type") or "SPAN", fields.text("name") or ""
         start, end = (seconds(fields.value(key)) for key in ("startTime", "endTime"))
-        counts = decoded(fields.value("usageDetails")) or fields.value("usage")
+        counts = decoded(fields.value("usageDetails")) or fields.value("usage") or _counts_beside(fields)
         costs = decoded(fields.value("costDetails"))
         failed = (fields.text("level") or "").upper() == "ERROR"
         message = fields.text("statusMessage")
@@ -114,6 +114,13 @@ def _span(data: JsonObject, trace: str | None, unmapped: UnmappedFields) -> Span
             error=(message or "error") if failed else None,
             attributes=attributes,
         )
+
+
+def _counts_beside(observation: Fields) -> JsonObject | None:
+    """The tokens as older versions and exports of tables have them, where 0 is unknown."""
+    given = observation.whole("promptTokens") or observation.whole("inputUsage")
+    written = observation.whole("completionTokens") or observation.whole("outputUsage")
+    return {"input": given or 0, "output": written or 0} if given or written else None
 
 
 def _labelled(about: _Traces, unmapped: UnmappedFields, run: Trajectory) -> Trajectory:

@@ -4,12 +4,12 @@ The exit status only tells how the run ended. Success is taken from the test rep
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, UnusableRecord, any_record
 from evaluation_assets.core.traces.formats.messages.written_calls import return_code_in
-from evaluation_assets.core.traces.formats.patch_reports import PatchReport, each_tested_run
+from evaluation_assets.core.traces.formats.patch_reports import PatchReports, each_tested_run
 from evaluation_assets.core.traces.formats.templates import filled_in
 from evaluation_assets.core.traces.formats.times import moment
 from evaluation_assets.core.traces.formats.transcript import Asked, Call, Event, Result, Said, flags_of, total, written
@@ -35,7 +35,7 @@ def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajec
     return each_tested_run(files, detect, NAME, trajectory_of, unmapped)
 
 
-def trajectory_of(reports: Mapping[str, PatchReport], unmapped: UnmappedFields, record: Record) -> Trajectory:
+def trajectory_of(reports: PatchReports, unmapped: UnmappedFields, record: Record) -> Trajectory:
     """Build the trajectory of one record.
 
     Raises:
@@ -56,7 +56,7 @@ def trajectory_of(reports: Mapping[str, PatchReport], unmapped: UnmappedFields, 
         prompt = next((event.text for event in conversation.events if isinstance(event, Asked)), "")
         task = filled_in(prompt, harness.text("instance_template"), "task") or prompt
         task_id = task_id_of(fields.recorded_id("instance_id") or info.recorded_id("instance_id"), task, text)
-        report = reports.get(task_id)
+        report = reports.of(task_id)
         stats = info.object("model_stats")
         replies = sum(isinstance(event, Said) for event in conversation.events)
         unmapped.stated.compare("reply", stats.whole("api_calls") or None, replies)

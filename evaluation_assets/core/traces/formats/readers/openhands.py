@@ -19,11 +19,12 @@ from evaluation_assets.core.traces.formats.files.records import read_records
 from evaluation_assets.core.traces.formats.final_answers import final_message, final_submission
 from evaluation_assets.core.traces.formats.isolation import each_own_file, usable
 from evaluation_assets.core.traces.formats.messages.tool_definitions import tools_in
+from evaluation_assets.core.traces.formats.run_usage import with_cost
 from evaluation_assets.core.traces.formats.times import elapsed_ms, elapsed_s
 from evaluation_assets.core.traces.formats.transcript import Asked, Call, Result, Said, Transcript, flags_of, total
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields, ignore_rest
 from evaluation_assets.core.traces.formats.untyped import listed
-from evaluation_assets.core.traces.formats.usage import UNKNOWN, at_list_price, usage, usage_of
+from evaluation_assets.core.traces.formats.usage import UNKNOWN, at_list_price, confirm, usage, usage_of
 from evaluation_assets.core.traces.trajectories.identity import task_id_of
 from evaluation_assets.core.traces.trajectories.model import Agent, JsonObject, Tool, Trajectory, Usage
 
@@ -58,6 +59,9 @@ def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajec
     return each_own_file(files, detect, NAME, partial(_trajectories, unmapped))
 
 
+_COUNTED = ("prompt_tokens", "cache_read_tokens", "cache_write_tokens", "completion_tokens")
+
+
 @dataclass(frozen=True, slots=True)
 class _Counters:
     """What a session has used so far. Tokens that LiteLLM wrote to a cache may stand beside those of the prompts."""
@@ -67,6 +71,11 @@ class _Counters:
     written: int | None = None
     completion: int | None = None
     cost_usd: float | None = None
+
+    @property
+    def counts_tokens(self) -> bool:
+        """Whether these are not only of a cost."""
+        return self.prompt is not None or self.completion is not None
 
     def or_those(self, before: "_Counters") -> "_Counters":
         """These counters, with those before where they are unknown."""
@@ -129,9 +138,10 @@ def _output_record(record: Record, unmapped: UnmappedFields) -> Trajectory:
         test, metrics = fields.object("test_result"), fields.object("metrics")
         report = (test if "report" in test else fields).object("report")
         cost = metrics.number("accumulated_cost") or None  # 0 of a model whose price is not known
-        used = run.usage or usage(cost_usd=cost)
-        used = replace(used, cost_usd=cost) if used is not None and used.cost_usd is None else used
-        metrics.set_aside("costs", "response_latencies", "token_usages", "accumulated_token_usage")
+        whole = _whole(metrics.object("accumulated_token_usage"))
+        confirm(fields.stated, whole, run.usage)
+        used = with_cost(whole or run.usage, cost)
+        metrics.set_aside("costs", "response_latencies", "token_usages")
         error = fields.text("error")
         answer = test.text("git_patch") or fields.text("git_patch") or run.final_answer
         guessed = fields.short("success", "comment_success", "result_explanation")  # the resolver asks a model for it
@@ -149,6 +159,13 @@ def _output_record(record: Record, unmapped: UnmappedFields) -> Trajectory:
             },
             extra={"error": error} if error else {},
         )
+
+
+def _whole(counted: Fields) -> Usage | None:
+    """The tokens of a whole run, where they are counted."""
+    counters = _Counters(*map(counted.whole, _COUNTED))
+    ignore_rest(counted)
+    return counters.usage_since(_Counters())
 
 
 def _issue_in(issue: Fields) -> str | None:
@@ -309,18 +326,18 @@ class _Run:
         model = response.text("model") or counted.text("model")
         if model is not None and self._session.agent.model is None:
             self._session.agent = replace(self._session.agent, model=model)
-        names = ("prompt_tokens", "cache_read_tokens", "cache_write_tokens", "completion_tokens")
-        used = _Counters(*map(counted.whole, names), cost_usd=metrics.number("accumulated_cost"))
+        used = _Counters(*map(counted.whole, _COUNTED), cost_usd=metrics.number("accumulated_cost"))
         own = response.object("usage")
         answered = usage_of(own)
-        begun = _Counters(own.whole(names[0]), completion=own.whole(names[3]))
+        begun = _Counters(own.whole(_COUNTED[0]), completion=own.whole(_COUNTED[3]))
         ignore_rest(own, response, counted, metrics)
         before = self._session.used
         if used == _Counters():
             return answered
         self._session.used = used.or_those(before)
         if not used.fell(before):
-            return used.usage_since(before)
+            added = used.usage_since(before)
+            return added if added is None or used.counts_tokens else with_cost(answered, added.cost_usd)
         if (used.prompt, used.completion) == (begun.prompt, begun.completion):
             return used.usage_since(_Counters())
         return at_list_price(answered, (model or "").rpartition("/")[2]) or UNKNOWN

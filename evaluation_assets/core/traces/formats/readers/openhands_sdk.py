@@ -8,7 +8,7 @@ have the events of a run as `history`; their outcomes are in test reports of the
 import posixpath
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -19,7 +19,7 @@ from evaluation_assets.core.traces.formats.files.records import read_records
 from evaluation_assets.core.traces.formats.files.samples import own_files, sample_of
 from evaluation_assets.core.traces.formats.images import image_text
 from evaluation_assets.core.traces.formats.isolation import usable
-from evaluation_assets.core.traces.formats.patch_reports import PatchReport, is_report, reports_of
+from evaluation_assets.core.traces.formats.patch_reports import PatchReports, is_report, reports_of
 from evaluation_assets.core.traces.formats.transcript import Call, Result, Said, as_text, flags_of, one_line, total
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields, ignore_rest
 from evaluation_assets.core.traces.formats.untyped import at, first_text, object_in, objects_in
@@ -76,7 +76,7 @@ def _trajectory_of(records: list[Record], unmapped: UnmappedFields) -> Trajector
     return usable(records[0], lambda _: _Conversation(data, unmapped).session.trajectory(NAME, unmapped), goes_on=True)
 
 
-def _output(unmapped: UnmappedFields, reports: Mapping[str, PatchReport], record: Record) -> Trajectory:
+def _output(unmapped: UnmappedFields, reports: PatchReports, record: Record) -> Trajectory:
     """The trajectory of a record of a benchmark."""
     session = _Conversation(record.data["history"], unmapped, record.data.get("metrics")).session
     with unmapped.reading(record.data) as fields:
@@ -91,7 +91,7 @@ def _output(unmapped: UnmappedFields, reports: Mapping[str, PatchReport], record
         ignore_rest(settings.object("llm"), settings, metrics)
     run = session.trajectory(NAME, unmapped)
     task_id = task_id_of(instance, run.task, run.text)
-    report = reports.get(task_id)
+    report = reports.of(task_id)
     answer = patch or run.final_answer
     return replace(
         run,

@@ -43,7 +43,7 @@ from evaluation_assets.core.traces.trajectories.model import JsonObject, Traject
 NAME = "openinference"
 DESCRIPTION = (
     "spans as objects, with OpenInference or GenAI attributes: nested traces with span_attributes, or one span per "
-    "record (console exporter, Phoenix, ADOT, CloudWatch, Logfire, AgentOps); with annotations"
+    "record (console exporter, Phoenix, ADOT, CloudWatch, Logfire, AgentOps, Zipkin, Datadog); with annotations"
 )
 DETECTION = (
     "records with trace_id and spans that have span_attributes; with a trace and a span ID in context, or beside a "

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from evaluation_assets.core.traces.formats.context import NOTHING_KNOWN, Context
 from evaluation_assets.core.traces.formats.messages.chat import calls_of
 from evaluation_assets.core.traces.formats.messages.contents import content_of
 from evaluation_assets.core.traces.formats.messages.lists import MessageShape, first_text_of
@@ -109,12 +110,19 @@ def _system(_: Fields, steps: Sequence[Fields]) -> str | None:
     return first_text_of(steps, "system_prompt")
 
 
+def _ended(record: Fields, _: Sequence[Event]) -> Context:
+    """What a run gave back, also at the limit of steps, where a model answers once more."""
+    output = record.value("output") if "state" in record else None
+    return NOTHING_KNOWN if output is None else Context(final_answer=as_text(output))
+
+
 _SHAPE = MessageShape(
     name=NAME,
     is_message=_is_step,
     is_typical=is_action,
     events=_events,
     system=_system,
+    ended=_ended,
     messages_at=(("steps",), ("memory", "steps"), ("intermediate_steps",)),
     stopped_at=(("state",),),
     usage_at=(("token_usage",),),

@@ -5,12 +5,12 @@ The exit status only tells how the run ended. Success is taken from the test rep
 
 import re
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import takewhile, zip_longest
 from typing import Any
 
 from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, any_record
-from evaluation_assets.core.traces.formats.patch_reports import PatchReport, each_tested_run
+from evaluation_assets.core.traces.formats.patch_reports import PatchReports, each_tested_run
 from evaluation_assets.core.traces.formats.templates import filled_in
 from evaluation_assets.core.traces.formats.transcript import Asked, Call, Result, Said, Transcript, flags_of
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields, ignore_rest
@@ -47,7 +47,7 @@ def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajec
     return each_tested_run(files, detect, NAME, trajectory_of, unmapped)
 
 
-def trajectory_of(reports: Mapping[str, PatchReport], unmapped: UnmappedFields, record: Record) -> Trajectory:
+def trajectory_of(reports: PatchReports, unmapped: UnmappedFields, record: Record) -> Trajectory:
     """Build the trajectory of one run.
 
     Raises:
@@ -75,7 +75,7 @@ def trajectory_of(reports: Mapping[str, PatchReport], unmapped: UnmappedFields, 
         task = problem.text("text") or filled_in(prompt, template, "problem_statement") or prompt
         instance = fields.recorded_id("instance_id") or info.recorded_id("instance_id") or problem.recorded_id("id")
         task_id = task_id_of(instance or _stem(record.source), task, text)
-        report = reports.get(task_id)
+        report = reports.of(task_id)
         status, patch = info.text("exit_status"), info.text("submission")
         solved = fields.outcome(_SOLVED)
         stopped = status is not None and _CUT_OFF.search(status) is not None

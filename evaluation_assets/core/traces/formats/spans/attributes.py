@@ -58,8 +58,12 @@ _LOOKED_UP = (
 )  # fmt: skip
 """What operations on documents and memories (`retrieval`, `search_memory`) are given, and what they give."""
 
-_MODEL_SIGNS = ("gen_ai.prompt", "gen_ai.completion", "llm.input_messages", "gcp.vertex.agent.llm_request")
+_MODEL_SIGNS = (
+    "gen_ai.prompt", "gen_ai.completion", "llm.input_messages", "gcp.vertex.agent.llm_request", "ai.prompt.messages",
+)  # fmt: skip
 _TOOL_NAMES = ("gen_ai.tool.name", "tool.name", "tool_call.function.name", "ai.toolCall.name")
+_GIVEN_TO_AI_SDK = ("ai.usage.inputTokens", "ai.usage.promptTokens")
+_WRITTEN_FOR_AI_SDK = ("ai.usage.outputTokens", "ai.usage.completionTokens")
 _MERGED = "(merged tools)"
 """What Google ADK names the span of the results of parallel calls, each of which has a span of its own."""
 
@@ -189,7 +193,7 @@ def model_call(span: Span, fields: Fields) -> ModelCall:
         before=tuple(outputs[:last]),
         outputs=tuple(outputs[last:]),
         tools=tools_from(definitions),
-        model=_text(fields, "llm.model_name", "gen_ai.response.model", "gen_ai.request.model"),
+        model=_text(fields, "llm.model_name", "gen_ai.response.model", "gen_ai.request.model", "ai.model.id"),
         usage=usage_in(fields),
     )
 
@@ -289,10 +293,13 @@ def usage_in(fields: Fields) -> Usage | None:
         "llm.token_count.prompt_details.cache_write",
         "ai.usage.inputTokenDetails.cacheWriteTokens",
     )
-    inputs = _whole(fields, "gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens", "llm.token_count.prompt")
-    outputs = _whole(
-        fields, "gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens", "llm.token_count.completion"
+    inputs = _whole(
+        fields, "gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens", "llm.token_count.prompt", *_GIVEN_TO_AI_SDK
     )
+    outputs = _whole(
+        fields, "gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens", "llm.token_count.completion",
+        *_WRITTEN_FOR_AI_SDK,
+    )  # fmt: skip
     reasoning = _whole(fields, "gen_ai.usage.reasoning_tokens", "llm.token_count.completion_details.reasoning")
     counts = settled(
         fields.stated,
@@ -363,5 +370,6 @@ def _decoded(attributes: JsonObject) -> JsonObject:
 
 
 def _vercel(fields: Fields) -> JsonObject | None:
-    text, calls = _value(fields, "ai.response.text"), decoded(_value(fields, "ai.response.toolCalls"))
+    text = _value(fields, "ai.response.text", "ai.response.object")
+    calls = decoded(_value(fields, "ai.response.toolCalls"))
     return None if text is None and calls is None else {"role": "assistant", "content": text, "tool_calls": calls}

@@ -1,21 +1,21 @@
 """Spans with one record each, with their attributes as an object.
 
 OpenTelemetry's console exporter and Phoenix (JSON, or rows of a table) have the IDs in `context`; ADOT, CloudWatch and
-programs that write the spans of an in-memory exporter have them beside the attributes, in snake or camel case. The
-exporter of Go's SDK that prints spans has names of its own, as have AgentOps and the table of Pydantic Logfire. A
-record may also be the attributes of a model's request alone.
+programs that write the spans of an in-memory exporter have them beside the attributes, in snake or camel case. The SDKs
+of Go and Node, Zipkin, Datadog, AgentOps and the table of Pydantic Logfire have names of their own. A record may also
+be the attributes of a model's request alone.
 """
 
 import re
 from collections.abc import Iterator
 from typing import Any
 
-from evaluation_assets.core.traces.formats.spans import agentops, logfire, monocle
+from evaluation_assets.core.traces.formats.spans import agentops, datadog, logfire, monocle, other_names
 from evaluation_assets.core.traces.formats.spans.tree import Event, Span
 from evaluation_assets.core.traces.formats.times import seconds_of, span_ms
 from evaluation_assets.core.traces.formats.transcript import as_text
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
-from evaluation_assets.core.traces.formats.untyped import first_text, list_in, object_in, objects_in
+from evaluation_assets.core.traces.formats.untyped import first_text, list_in
 from evaluation_assets.core.traces.trajectories.identity import digest
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
@@ -45,12 +45,10 @@ _DETAILS = "gen_ai.client.inference.operation.details"
 
 def spans_in(data: Any) -> list[JsonObject]:
     """The spans of a record: a span, a row of a table of spans, or an object with a list of spans."""
-    if is_span(data):
-        return [data]
+    if (span := _one_in(data)) is not None:
+        return [span]
     if not isinstance(data, dict):
-        return []
-    if _names_a_span_of_go(data):
-        return [_of_go(data)]
+        return [span for item in list_in(data) if (span := other_names.span_of(item)) is not None]
     if rows := [row for row in (data, *list_in(data.get("rows"))) if logfire.is_row(row)]:
         return logfire.spans_of(rows)
     if agentops.is_trace(data):
@@ -59,7 +57,12 @@ def spans_in(data: Any) -> list[JsonObject]:
         return [_of_attributes(data)]
     if is_span(row := _unflattened(data)):
         return [row]
-    return [item for key in _LISTS for item in list_in(data.get(key)) if is_span(item)]
+    return [span for key in _LISTS for item in list_in(data.get(key)) if (span := _one_in(item)) is not None]
+
+
+def _one_in(data: Any) -> JsonObject | None:
+    """The span that a value is, under the names of Python's SDK."""
+    return data if is_span(data) else other_names.span_of(data) or datadog.span_of(data)
 
 
 def is_span(data: Any) -> bool:
@@ -85,38 +88,6 @@ def _of_attributes(data: JsonObject) -> JsonObject:
 
 def _names_a_span(data: JsonObject) -> bool:
     return any(all(isinstance(data.get(key), str) for key in keys) for keys in _IDS)
-
-
-def _names_a_span_of_go(data: JsonObject) -> bool:
-    context = object_in(data.get("SpanContext"))
-    return all(isinstance(context.get(key), str) for key in ("TraceID", "SpanID")) and "Name" in data
-
-
-def _of_go(data: JsonObject) -> JsonObject:
-    """A span that Go's SDK has printed, as the console exporter of Python's SDK writes it."""
-    context, parent = object_in(data["SpanContext"]), object_in(data.get("Parent"))
-    status = object_in(data.get("Status"))
-    scope = object_in(data.get("InstrumentationScope") or data.get("InstrumentationLibrary"))
-    return {
-        "name": data["Name"],
-        "context": {"trace_id": context["TraceID"], "span_id": context["SpanID"]},
-        "parent_id": None if set(parent.get("SpanID") or "0") == {"0"} else parent["SpanID"],
-        "start_time": data.get("StartTime"),
-        "end_time": data.get("EndTime"),
-        "attributes": _attributes_of_go(data),
-        "events": [
-            {"name": event.get("Name"), "attributes": _attributes_of_go(event)}
-            for event in objects_in(data.get("Events"))
-        ],
-        "status": {"code": status.get("Code"), "description": status.get("Description")},
-        "resource": {"attributes": _attributes_of_go({"Attributes": data.get("Resource")})},
-        "scope": {"name": scope.get("Name")},
-    }
-
-
-def _attributes_of_go(data: JsonObject) -> JsonObject:
-    given = objects_in(data.get("Attributes"))
-    return {str(one.get("Key")): object_in(one.get("Value")).get("Value") for one in given}
 
 
 def _unflattened(row: JsonObject) -> JsonObject:

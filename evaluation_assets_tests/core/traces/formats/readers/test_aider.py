@@ -21,6 +21,14 @@ def read(path: Path | UPath) -> tuple[list[Trajectory | Rejection], UnmappedFiel
     return list(aider.read([DropFile(UPath(path), path.name)], unmapped)), unmapped
 
 
+def run_of(folder: Path, chat: str) -> Trajectory:
+    path = folder / "aider.txt"
+    path.write_text(f"# aider chat started at 2025-03-01 10:00:00\n\n{chat}")
+    (run,), _ = read(path)
+    assert isinstance(run, Trajectory)
+    return run
+
+
 def test_a_history() -> None:
     (run,), unmapped = read(HISTORY)
     assert isinstance(run, Trajectory)
@@ -49,43 +57,31 @@ def test_a_history() -> None:
 
 
 def test_a_prompt_that_is_sent_with_a_command_is_read_once(tmp_path: Path) -> None:
-    path = tmp_path / "aider.txt"
-    path.write_text(
-        "# aider chat started at 2025-03-01 10:00:00\n\n#### /code Sort the orders.  \n\n#### Sort the orders.  \n\n"
-        "Done.\n\n#### Sort the orders.  \n\nThey are sorted.\n"
+    run = run_of(
+        tmp_path,
+        "#### /code Sort the orders.  \n\n#### Sort the orders.  \n\n"
+        "Done.\n\n#### Sort the orders.  \n\nThey are sorted.\n",
     )
-    (run,), _ = read(path)
-    assert isinstance(run, Trajectory)
     assert [turn.user_message for turn in run.turns] == ["Sort the orders.", "Sort the orders."]
 
 
 def test_a_heading_in_an_answer_is_not_of_the_user(tmp_path: Path) -> None:
-    path = tmp_path / "aider.txt"
-    path.write_text(
-        "# aider chat started at 2025-03-01 10:00:00\n\n#### How do I install it?  \n####   \n#### Both ways.  \n\n"
-        "One of these:\n\n#### With npm\nnpm install\n\n#### With yarn\nyarn add\n"
+    run = run_of(
+        tmp_path,
+        "#### How do I install it?  \n####   \n#### Both ways.  \n\n"
+        "One of these:\n\n#### With npm\nnpm install\n\n#### With yarn\nyarn add\n",
     )
-    (run,), _ = read(path)
-    assert isinstance(run, Trajectory)
     assert [turn.user_message for turn in run.turns] == ["How do I install it?\n\nBoth ways."]
     assert (run.final_answer or "").endswith("#### With yarn\nyarn add")
 
 
 def test_lines_whose_ends_were_cut_are_still_of_the_user(tmp_path: Path) -> None:
-    path = tmp_path / "aider.txt"
-    path.write_text("# aider chat started at 2025-03-01 10:00:00\n\n#### Fix it.\n\nDone.\n\n#### Thanks.\n\nBye.\n")
-    (run,), _ = read(path)
-    assert isinstance(run, Trajectory)
+    run = run_of(tmp_path, "#### Fix it.\n\nDone.\n\n#### Thanks.\n\nBye.\n")
     assert [turn.user_message for turn in run.turns] == ["Fix it.", "Thanks."]
 
 
 def test_a_start_without_an_answer_is_a_run_without_one(tmp_path: Path) -> None:
-    path = tmp_path / "aider.txt"
-    path.write_text(
-        "# aider chat started at 2025-03-01 10:00:00\n\n#### Fix it.  \n\n> litellm.AuthenticationError  \n"
-    )
-    (found,), _ = read(path)
-    assert isinstance(found, Trajectory)
+    found = run_of(tmp_path, "#### Fix it.  \n\n> litellm.AuthenticationError  \n")
     assert (found.task, found.flags, found.final_answer) == ("Fix it.", ("no_answer",), None)
 
 

@@ -1,4 +1,4 @@
-"""Logs of benchmarks and research agents: AWorld, DevAI, EvalScope, MiroFlow, Mobile-Agent-E, MINT and WebVoyager."""
+"""Logs of benchmarks and research agents, such as AgentBench, AWorld, DevAI, MiroFlow, Mobile-Agent-E and MINT."""
 
 from pathlib import Path
 
@@ -167,3 +167,16 @@ def test_tasks_of_mcp_bench_that_failed_are_rejected_with_their_error(tmp_path: 
     assert isinstance(run, Trajectory)
     assert isinstance(problem, Rejection)
     assert problem.detail.endswith(": Task timed out after 3 attempts")
+
+
+@pytest.mark.parametrize("history", [None, [{"role": "user", "content": "Is order 17 paid?"}]])
+def test_a_run_of_agentbench_that_broke_counts(tmp_path: Path, history: list[JsonObject] | None) -> None:
+    output = {"index": 4, "status": "unknown", "result": None, "history": history}
+    path = written(tmp_path, {"index": 4, "error": "network", "info": "lost", "output": output})
+    summary = summary_of(path)
+    assert (summary.rejected, summary.trajectories) == ((1, 0) if history is None else (0, 1))
+    if history is None:
+        (rejection,) = read(path)
+        assert (
+            isinstance(rejection, Rejection) and "the run broke before its first message: network" in rejection.detail
+        )

@@ -670,3 +670,28 @@ def test_an_action_in_a_field_is_a_call_or_what_the_agent_says(tmp_path: Path) -
     ]
     assert (run.final_answer, run.piece(run.calls[0].thought)) == ("In the chest.", "I search.")
     assert summary_of(path).trust == "complete"
+
+
+PICTURE = {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="}}
+REMINDER = {"type": "text", "text": "<system-reminder>Keep the list.</system-reminder>"}
+
+
+@pytest.mark.parametrize(
+    ("shown", "turns"),
+    [([PICTURE], 1), ([REMINDER, PICTURE], 1), ([{"type": "text", "text": "Now book it."}, PICTURE], 2)],
+)
+def test_what_a_program_shows_in_the_name_of_the_user_is_a_part_of_the_result(
+    tmp_path: Path, shown: list[JsonObject], turns: int
+) -> None:
+    call = {"id": "c1", "type": "function", "function": {"name": "screenshot", "arguments": "{}"}}
+    messages = [
+        {"role": "user", "content": "What is on the screen?"},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c1", "content": "taken"},
+        {"role": "user", "content": shown},
+        {"role": "assistant", "content": "A lamp."},
+    ]
+    (run,) = trajectories(saved(tmp_path, [{"messages": messages}]))
+    assert (len(run.turns), run.final_answer) == (turns, "A lamp." if turns == 1 else None)
+    ((_, _, result),) = calls_of(run)
+    assert result is not None and ("[image" in result) == (turns == 1)

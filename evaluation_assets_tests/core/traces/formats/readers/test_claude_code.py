@@ -294,6 +294,16 @@ def test_what_the_client_adds_is_no_turn(tmp_path: Path, text: str, more: dict[s
     assert [turn.user_message for turn in run.turns] == ["The totals are wrong. Fix them.", "Thanks, now the docs."]
 
 
+def test_a_reminder_beside_a_result_is_a_part_of_it(tmp_path: Path) -> None:
+    lines = orjson.loads(orjson.dumps(LINES))
+    contents = (line.get("message", {}).get("content") for line in lines)
+    blocks = next(each for each in contents if isinstance(each, list) and each[0]["type"] == "tool_result")
+    blocks.append({"type": "text", "text": "<system-reminder>The list is empty.</system-reminder>"})
+    (run,) = trajectories(written(tmp_path / "session.jsonl", lines))
+    assert [turn.user_message for turn in run.turns] == ["The totals are wrong. Fix them.", "Thanks, now the docs."]
+    assert any("The list is empty." in run.piece(step.result.content) for step in run.calls if step.result)
+
+
 class Log:
     """A log with the tree that Claude Code 2 writes: each line names the one before it."""
 

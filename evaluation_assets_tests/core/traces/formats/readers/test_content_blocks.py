@@ -1,5 +1,6 @@
 """Anthropic messages and OpenAI Responses: blocks and items with tools that run at the client or at the provider."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 from evaluation_assets.core.intake.clips.segmentation import clips_of
 from evaluation_assets.core.traces.formats.base import Rejection
 from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
-from evaluation_assets.core.traces.trajectories.model import Usage
+from evaluation_assets.core.traces.trajectories.model import JsonObject, Usage
 from evaluation_assets_tests.core.traces.formats.readers.summaries import summary_of, written
 from evaluation_assets_tests.core.traces.formats.reading import FIXTURES, calls_of, read, recorded_usage, trajectories
 
@@ -250,4 +251,63 @@ def test_what_the_system_says_between_turns_is_no_message_of_a_user(tmp_path: Pa
     assert calls_of(run) == [("look_up", {}, "paid")]
     assert (len(run.turns), run.final_answer) == (1, "It is.")
     assert run.agents[0].description == "You are a desk.\n\nThe list of tasks is empty."
+    assert summary_of(path).trust == "complete"
+
+
+ASKED = {"role": "user", "content": "How many are left?"}
+SAID = {"role": "assistant", "content": "Three."}
+
+
+def of_chat(value: Any) -> JsonObject:
+    call = {"id": "c1", "function": {"name": "count", "arguments": '{"of": "B-2"}'}}
+    result = {"role": "tool", "tool_call_id": "c1", "content": value}
+    return {"messages": [ASKED, {"role": "assistant", "content": None, "tool_calls": [call]}, result, SAID]}
+
+
+def of_sharegpt(value: Any) -> JsonObject:
+    call = '<tool_call>{"name": "count", "arguments": {"of": "B-2"}}</tool_call>'
+    said = [("human", "How many are left?"), ("gpt", call), ("tool", value), ("gpt", "Three.")]
+    return {"conversations": [{"from": speaker, "value": text} for speaker, text in said]}
+
+
+def of_anthropic(value: Any) -> JsonObject:
+    call = {"type": "tool_use", "id": "c1", "name": "count", "input": {"of": "B-2"}}
+    result = {"type": "tool_result", "tool_use_id": "c1", "content": value}
+    said = {"role": "assistant", "content": [{"type": "text", "text": "Three."}]}
+    messages = [ASKED, {"role": "assistant", "content": [call]}, {"role": "user", "content": [result]}, said]
+    return {"messages": messages}
+
+
+def of_responses(value: Any) -> JsonObject:
+    call = {"type": "function_call", "call_id": "c1", "name": "count", "arguments": '{"of": "B-2"}'}
+    said = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Three."}]}
+    return {"input": [ASKED, call, {"type": "function_call_output", "call_id": "c1", "output": value}, said]}
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (30, "30"),
+        (0, "0"),
+        (1.5, "1.5"),
+        (True, "true"),
+        (False, "false"),
+        ([1, "a"], '[\n  1,\n  "a"\n]'),
+        ([[]], "[\n  []\n]"),
+    ],
+)
+@pytest.mark.parametrize("form", [of_chat, of_sharegpt, of_anthropic, of_responses])
+def test_what_a_tool_returned_may_be_any_value(
+    tmp_path: Path, form: Callable[[Any], JsonObject], value: Any, shown: str
+) -> None:
+    path = written(tmp_path, form(value))
+    (run,) = trajectories(path)
+    assert calls_of(run) == [("count", {"of": "B-2"}, shown)]
+    assert summary_of(path).trust == "complete"
+
+
+def test_an_object_that_a_tool_returned_is_a_result_of_messages_of_anthropic(tmp_path: Path) -> None:
+    path = written(tmp_path, of_anthropic({"left": 3}))
+    (run,) = trajectories(path)
+    assert calls_of(run) == [("count", {"of": "B-2"}, '{\n  "left": 3\n}')]
     assert summary_of(path).trust == "complete"

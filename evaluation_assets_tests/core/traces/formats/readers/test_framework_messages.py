@@ -141,8 +141,9 @@ def test_a_smolagents_run_that_reached_its_limit_is_cut_off(tmp_path: Path) -> N
     steps = orjson.loads((SMOLAGENTS / "tool_calling.json").read_bytes())["steps"]
     last = steps[3] | {"tool_calls": [], "error": {"type": "AgentMaxStepsError", "message": "Reached max steps."}}
     last |= {"action_output": "About 4.", "model_output_message": None}
-    (run,) = trajectories(written(tmp_path, {"state": "max_steps_error", "steps": [*steps[:3], last]}))
-    assert "step_limit" in run.flags
+    record = {"state": "max_steps_error", "output": "About 4.", "steps": [*steps[:3], last]}
+    (run,) = trajectories(written(tmp_path, record))
+    assert (run.flags, run.final_answer) == (("step_limit",), "About 4.")
     assert run.text.rstrip().endswith("About 4.\n</message>")
 
 

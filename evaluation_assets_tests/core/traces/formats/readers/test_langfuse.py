@@ -337,6 +337,18 @@ def test_tokens_that_were_written_to_the_cache_are_told_apart(tmp_path: Path, co
     assert run.usage == Usage(input_tokens=1003, cached_tokens=900, cache_write_tokens=100, output_tokens=10)
 
 
+@pytest.mark.parametrize(
+    "counts",
+    [
+        {"promptTokens": 100, "completionTokens": 5, "totalTokens": 105},
+        {"inputUsage": 100, "outputUsage": 5, "totalUsage": 105, "promptTokens": 0, "usage": None},
+    ],
+)
+def test_tokens_may_stand_beside_the_other_fields(tmp_path: Path, counts: dict[str, Any]) -> None:
+    run = run_of(tmp_path, {**observed("GENERATION", "llm", [ASKED], "Rain.", 0), **counts})
+    assert run.usage == Usage(input_tokens=100, output_tokens=5)
+
+
 def test_the_cost_of_a_trace_goes_before_list_prices(tmp_path: Path) -> None:
     said = observed("GENERATION", "llm", [ASKED], "Rain.", 0)
     said |= {"usageDetails": {"input": 1000, "output": 10, "total": 1010}, "model": "gpt-4o"}

@@ -103,12 +103,29 @@ def test_a_run_without_a_patch_gave_no_answer(failed: Trajectory, cut_off: Traje
         ({"resolved_ids": ["repo__2"], "empty_patch_ids": ["repo__1"]}, False),
         ({"resolved_ids": ["repo__2"], "error_ids": ["repo__1"]}, None),
         ({"resolved_ids": ["repo__2"]}, None),
+        ({"no_generation": [], "no_logs": [], "resolved": ["repo__1"]}, True),  # the leaderboard's results.json
+        ({"no_generation": [], "no_logs": [], "resolved": ["repo__2"]}, False),
+        ({"no_generation": ["repo__1"], "no_logs": [], "resolved": []}, False),
+        ({"no_generation": [], "no_logs": ["repo__1"], "resolved": ["repo__2"]}, None),
     ],
 )
 def test_reports_come_in_several_shapes(report: dict[str, Any], outcome: bool | None, tmp_path: Path) -> None:
     (tmp_path / "report.json").write_bytes(orjson.dumps(report))
     (run,) = trajectories(tmp_path / "report.json", FAILED)
     assert run.success is outcome
+
+
+@pytest.mark.parametrize(
+    ("name", "handed_in"),
+    [
+        ("preds.json", {"repo__1": {"model_name_or_path": "m", "instance_id": "repo__1", "model_patch": "diff"}}),
+        ("all_preds.jsonl", {"model_name_or_path": "m", "instance_id": "repo__1", "model_patch": "diff"}),
+    ],
+)
+def test_patches_that_were_handed_in_stand_beside_their_runs(name: str, handed_in: Any, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(orjson.dumps(handed_in) + b"\n")
+    (run,) = trajectories(tmp_path / name, FAILED)
+    assert run.success is None
 
 
 @pytest.mark.parametrize(

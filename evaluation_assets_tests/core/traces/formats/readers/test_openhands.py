@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from evaluation_assets.core.traces.formats.base import Rejection
 from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.traces.trajectories.model import Trajectory, Usage
+from evaluation_assets_tests.core.traces.formats.readers.summaries import summary_of, written
 from evaluation_assets_tests.core.traces.formats.reading import FIXTURES, calls_of, check, loaded, read, trajectories
 from evaluation_assets_tests.third_party import data
 
@@ -131,6 +132,32 @@ def test_a_run_whose_steps_state_no_cost_costs_what_its_record_says(tmp_path: Pa
     path.write_bytes(orjson.dumps(record))
     (run,) = trajectories(path)
     assert run.usage == Usage(input_tokens=100, output_tokens=10, cost_usd=0.2)
+
+
+COUNTED = {"prompt_tokens": 220, "completion_tokens": 25, "cache_read_tokens": 50, "cache_write_tokens": 0}
+
+
+def test_the_tokens_of_an_output_record_are_those_that_it_counts(tmp_path: Path) -> None:
+    record = orjson.loads(OUTPUT.read_bytes().splitlines()[0])
+    record["metrics"] |= {"accumulated_token_usage": {"model": "gpt-4o", **COUNTED}, "token_usages": [COUNTED]}
+    path = written(tmp_path, record)
+    (run,) = trajectories(path)
+    assert run.usage == Usage(input_tokens=220, cached_tokens=50, cache_write_tokens=0, output_tokens=25, cost_usd=0.2)
+    act = next(event for pair in record["history"] for event in pair if event.get("action") == "run")
+    act["tool_call_metadata"] = {
+        "function_name": "run", "model_response": {"usage": {"prompt_tokens": 100, "completion_tokens": 10}},
+    }  # fmt: skip
+    assert summary_of(written(tmp_path, record)).trust == "partial"
+
+
+def test_a_counter_of_costs_alone_does_not_hide_the_tokens_of_a_response(tmp_path: Path) -> None:
+    record = orjson.loads(OUTPUT.read_bytes().splitlines()[0])
+    act = next(event for pair in record["history"] for event in pair if event.get("action") == "run")
+    counts = {"prompt_tokens": 100, "completion_tokens": 10}
+    act["tool_call_metadata"] = {"function_name": "run", "model_response": {"usage": counts}}
+    act["llm_metrics"] = {"accumulated_cost": 0.125}
+    (run,) = trajectories(written(tmp_path, record))
+    assert run.usage == Usage(input_tokens=100, output_tokens=10, cost_usd=0.125)
 
 
 def test_an_output_of_the_resolver_has_its_issue_and_patch(tmp_path: Path) -> None:

@@ -258,3 +258,9 @@ def test_the_cost_of_a_run_is_compared_with_that_of_its_answers(
 def test_messages_of_several_sessions_are_no_run(tmp_path: Path, name: str, last: str | None, trust: str) -> None:
     messages = [*({**message, name: "a"} for message in CHAT[:-1]), {**CHAT[-1], name: last}]
     assert summary_of(written(tmp_path, {"messages": messages})).trust == trust
+
+
+def test_tokens_beside_the_messages_may_have_names_in_camel_case(tmp_path: Path) -> None:
+    beside = {"promptTokens": 100, "totalCompletionTokens": 20, "tokenCost": 0.5}
+    (run,) = trajectories(written(tmp_path, {"messages": CHAT, **beside}))
+    assert run.usage == Usage(input_tokens=100, output_tokens=20, cost_usd=0.5)

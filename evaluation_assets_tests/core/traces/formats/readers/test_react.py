@@ -172,3 +172,47 @@ def test_a_question_after_a_run_that_has_finished_is_one_of_its_own(tmp_path: Pa
     path.write_text(f"{quoted}Observation 3: Answer is CORRECT\n\nContext:\n{RUN}")
     runs = trajectories(path)
     assert [(run.task, len(run.calls)) for run in runs] == [("Who is older, Ada or Bob?", 3)] * 2
+
+
+OBJECT = '{"action": "look_up", "action_input": {"order": 17}}'
+
+
+@pytest.mark.parametrize(
+    "action",
+    [
+        f"Action:\n```json\n{OBJECT}\n```",  # LangChain's structured chat
+        f"Action:\n```\n{OBJECT}\n```\nI wait.",
+        f"Action: {OBJECT}<end_action>",
+        'Action: {"name": "look_up", "arguments": {"order": 17}}',
+        "Action: {'tool': 'look_up', 'args': {'order': 17}}",
+        'Action: look_up\nAction Input: ```json\n{"order": 17}\n```',
+        "Action: look_up\nAction Input: {'order': 17}",
+    ],
+)
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "Final Answer: It is paid.",
+        'Action:\n```json\n{"action": "Final Answer", "action_input": "It is paid."}\n```',
+        'Action: {"name": "final_answer", "arguments": {"answer": "It is paid."}}',
+    ],
+)
+def test_an_action_may_be_an_object(tmp_path: Path, action: str, answer: str) -> None:
+    said = ["Is order 17 paid?", f"Thought: I look.\n{action}", "Observation: paid", f"Thought: It is.\n{answer}"]
+    roles = ["user", "assistant", "user", "assistant"]
+    messages = [{"role": role, "content": text} for role, text in zip(roles, said, strict=True)]
+    path = saved(tmp_path, "drop.jsonl", {"messages": messages})
+    (run,) = trajectories(path)
+    assert calls_of(run)[0] == ("look_up", {"order": 17}, "paid")
+    assert (run.task, run.final_answer) == ("Is order 17 paid?", "It is paid.")
+    assert summary_of(path).trust == "complete"
+
+
+def test_an_action_object_may_have_a_text_or_nothing_as_input(tmp_path: Path) -> None:
+    text = (
+        'Question: Who?\nThought: I search.\nAction: {"action": "Search", "action_input": "Ada"}\nObservation: 1815.\n'
+        "Thought: What day is it?\nAction: Today\nAction Input: {}\nObservation: Monday.\n"
+    )
+    (run,) = trajectories(saved(tmp_path, "log.txt", f"{text}Thought: I know.\nFinal Answer: Ada.\n"))
+    assert calls_of(run) == [("Search", {"input": "Ada"}, "1815."), ("Today", {}, "Monday.")]
+    assert run.final_answer == "Ada."

@@ -65,42 +65,37 @@ def typed(key: str, kind: str, role: Any, *parts: JsonObject) -> JsonObject:
     return {"role": role, key: [{kind: part["is"], **{k: v for k, v in part.items() if k != "is"}} for part in parts]}
 
 
-AGENT_FRAMEWORK = [
-    typed("contents", "type", {"type": "role", "value": "user"}, {"is": "text", "text": ASKED}),
-    typed(
-        "contents",
-        "type",
-        "assistant",
-        {"is": "text", "text": LOOKS},
-        {"is": "function_call", "call_id": "c1", "name": "wind", "arguments": json.dumps(PLACE)},
-    ),
-    typed("contents", "type", "tool", {"is": "function_result", "call_id": "c1", "result": FOUND}),
-    typed("contents", "type", "assistant", {"is": "text", "text": SAID}),
-]
-EXTENSIONS_AI = [
-    typed("contents", "$type", "user", {"is": "text", "text": ASKED}),
-    typed(
-        "contents",
-        "$type",
-        "assistant",
-        {"is": "text", "text": LOOKS},
-        {"is": "functionCall", "callId": "c1", "name": "wind", "arguments": PLACE},
-    ),
-    typed("contents", "$type", "tool", {"is": "functionResult", "callId": "c1", "result": FOUND}),
-    typed("contents", "$type", "assistant", {"is": "text", "text": SAID}),
-]
-SEMANTIC_KERNEL = [
-    typed("items", "content_type", "user", {"is": "text", "text": ASKED}),
-    typed(
-        "items",
-        "content_type",
-        "assistant",
-        {"is": "text", "text": LOOKS},
-        {"is": "function_call", "id": "c1", "name": "wind", "arguments": json.dumps(PLACE)},
-    ),
-    typed("items", "content_type", "tool", {"is": "function_result", "id": "c1", "name": "wind", "result": FOUND}),
-    typed("items", "content_type", "assistant", {"is": "text", "text": SAID}),
-]
+def typed_run(
+    key: str, kind: str, call: JsonObject, result: JsonObject, user: str | JsonObject = "user"
+) -> list[JsonObject]:
+    """The run as messages of typed parts."""
+    return [
+        typed(key, kind, user, {"is": "text", "text": ASKED}),
+        typed(key, kind, "assistant", {"is": "text", "text": LOOKS}, {"name": "wind", **call}),
+        typed(key, kind, "tool", {"result": FOUND, **result}),
+        typed(key, kind, "assistant", {"is": "text", "text": SAID}),
+    ]
+
+
+AGENT_FRAMEWORK = typed_run(
+    "contents",
+    "type",
+    {"is": "function_call", "call_id": "c1", "arguments": json.dumps(PLACE)},
+    {"is": "function_result", "call_id": "c1"},
+    {"type": "role", "value": "user"},
+)
+EXTENSIONS_AI = typed_run(
+    "contents",
+    "$type",
+    {"is": "functionCall", "callId": "c1", "arguments": PLACE},
+    {"is": "functionResult", "callId": "c1"},
+)
+SEMANTIC_KERNEL = typed_run(
+    "items",
+    "content_type",
+    {"is": "function_call", "id": "c1", "arguments": json.dumps(PLACE)},
+    {"is": "function_result", "id": "c1", "name": "wind"},
+)
 
 
 def dotnet(role: str, *parts: JsonObject) -> JsonObject:

@@ -4,6 +4,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from evaluation_assets.core.traces.trajectories.model import Usage
 from evaluation_assets_tests.core.traces.formats.readers.summaries import calls_and_errors, summary_of
 from evaluation_assets_tests.core.traces.formats.reading import check, trajectories
@@ -96,3 +98,23 @@ def test_tokens_that_version_6_writes_to_a_cache_are_within_its_input(tmp_path: 
     }
     (run,) = trajectories(otlp(tmp_path / "spans.jsonl", request("one", 2, ASKED, **details)))
     assert run.usage == Usage(input_tokens=100, cached_tokens=40, cache_write_tokens=30, output_tokens=10)
+
+
+@pytest.mark.parametrize(
+    ("given", "written"),
+    [("ai.usage.inputTokens", "ai.usage.outputTokens"), ("ai.usage.promptTokens", "ai.usage.completionTokens")],
+)
+def test_spans_may_have_no_other_attributes_than_those_of_the_ai_sdk(tmp_path: Path, given: str, written: str) -> None:
+    asked = {"ai.operationId": "ai.generateText.doGenerate", "ai.prompt.messages": json.dumps(ASKED)}
+    counted = {"ai.model.id": "model-a", given: 100, written: 10, "ai.response.text": "It is paid."}
+    path = otlp(tmp_path / "spans.jsonl", span("one", {**asked, **counted}, start=1, end=2, scope="ai"))
+    (run,) = trajectories(path)
+    assert (run.task, run.final_answer, run.agents[0].model) == ("Paid?", "It is paid.", "model-a")
+    assert run.usage == Usage(input_tokens=100, output_tokens=10)
+    assert summary_of(path).sentence == "complete"
+
+
+def test_a_generated_object_is_what_the_model_said(tmp_path: Path) -> None:
+    path = otlp(tmp_path / "spans.jsonl", request("one", 2, ASKED, **{"ai.response.object": '{"paid": true}'}))
+    (run,) = trajectories(path)
+    assert run.final_answer == '{"paid": true}'
