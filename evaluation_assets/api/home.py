@@ -11,7 +11,7 @@ from upath import UPath
 from evaluation_assets.api.errors import UnknownName, UnusableInput, as_unusable
 from evaluation_assets.core.lake.stored import Stored
 from evaluation_assets.core.lake.tables.verdicts import BY_LEVEL
-from evaluation_assets.core.system.installation import Installation, UnusableHome
+from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.counted import first_of
 from evaluation_assets.core.text.meant import did_you_mean
 
@@ -249,6 +249,5 @@ def installation_at(home: str | Path | None) -> Installation:
     lake = os.environ.get("EVALUATION_LAKE_URL")
     with as_unusable():
         installation = Installation.from_environment() if home is None else Installation.at(str(home), lake)
-        if (problem := installation.problem) is not None:
-            raise UnusableHome(problem)
+        installation.check()
     return installation

@@ -213,11 +213,10 @@ def with_home(command: Any) -> Any:
     )
     @wraps(command)
     def run(home_url: str, **options: Any) -> None:
-        from evaluation_assets.core.system.installation import Installation, UnusableHome
+        from evaluation_assets.core.system.installation import Installation
 
         home = Installation.at(home_url, os.environ.get("EVALUATION_LAKE_URL"))
-        if (problem := home.problem) is not None:
-            raise UnusableHome(problem)
+        home.check()
         command(home=home, **options)
 
     return run

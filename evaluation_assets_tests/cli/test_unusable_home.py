@@ -124,7 +124,7 @@ def test_a_folder_that_vanishes_below_a_command_is_named(tmp_path: Path, monkeyp
     monkeypatch.chdir(tmp_path)
     (tmp_path / "gone").mkdir()
     home = Installation(UPath(tmp_path / "gone" / ("n" * 200)), UPath(tmp_path / "lake"))
-    assert home.problem is None
+    home.check()
     (tmp_path / "gone").rmdir()
     (tmp_path / "gone").touch()
     with pytest.raises(UnusableHome, match="cannot be created: "):

@@ -69,16 +69,21 @@ class Installation:
         """A command of evaluation-assets for this installation, quoted for a shell."""
         return shlex.join([program(), *words, "--home", str(self.root)])
 
-    @property
-    def problem(self) -> str | None:
-        """Why its folders cannot be used, `None` if they can be read or created. Nothing is created."""
+    def check(self) -> None:
+        """Check that its folders can be read or created. Nothing is created.
+
+        Raises:
+            UnusableHome: one cannot.
+        """
         if any(re.search("[\ud800-\udfff]", str(place)) for place in (self.local_folder, self.root, self.lake)):
-            return f"{self.root} is not UTF-8, which the names of databases have to be"
+            raise UnusableHome(f"{self.root} is not UTF-8, which the names of databases have to be")
         if changed := _READ_IN_ADDRESSES.search(str(self.local_folder)):
-            return f"{self.local_folder} has {changed[0]} in its path, which addresses of databases cannot have"
+            at_fault = f"{self.local_folder} has {changed[0]} in its path"
+            raise UnusableHome(f"{at_fault}, which addresses of databases cannot have")
         apart = [] if self.lake == self.root / "lake" else [self.lake]
-        problems = (_problem_of(folder) for folder in (UPath(self.local_folder), self.root, *apart))
-        return next((problem for problem in problems if problem is not None), None)
+        for folder in (UPath(self.local_folder), self.root, *apart):
+            if (problem := _problem_of(folder)) is not None:
+                raise UnusableHome(problem)
 
     @property
     def drops(self) -> UPath:
