@@ -27,13 +27,14 @@ Trust = Literal["complete", "partial", "doubtful"]
 
 _WRITTEN_CALL = re.compile(
     r"^[ \t]*(?:Action:[ \t]*\S[^\n]*\n+[ \t]*Action Input:|Act(?:ion)?:[ \t]*\S[^\n]*\n+```"
-    r"|Action(?: \d+)?:[ \t]*\w+[\[(]|<action>|<\|python_tag\|>|\[TOOL_CALLS\]|<function_calls>|<invoke name=)"
+    r"|Action(?: \d+)?:[ \t]*\w+[\[(]|<action>|<\|python_tag\|>|\[TOOL_CALLS\]|<function_calls>"
+    r"|<invoke name=|<tool_use>|<use_mcp_tool>)"
     r'|"action_input"[ \t]*:|"tool_calls"[ \t]*:[ \t]*\[\s*\{'
     r"|<[｜|]tool[▁_]call[▁_]begin[｜|]>|<\|channel\|>commentary to="
     r"|^</message>\n<user>\n\s*(?:(?i:observation|(?:execution|tool|function|command) (?:result|output|response)s?)\b"
     r"|The output of the OS|exitcode: -?\d+ \(execution |Result of \w+\("
     r"|(?i:(?:result|output)s?):"
-    r"|<(?:information|observation|function_results|tool_response|output|result)>)",
+    r"|<(?:information|observation|function_results|tool_(?:use_)?(?:response|result)|output|result)>)",
     re.MULTILINE,
 )
 """Calls that agents write into their texts, in the ways of frameworks and models, and results as messages of users."""

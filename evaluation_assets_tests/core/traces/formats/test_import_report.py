@@ -425,3 +425,19 @@ def test_prompts_alone_are_runs_and_that_is_told(tmp_path: Path) -> None:
     assert summary_of(path).sentence == "partial: 2 runs in which no agent acted, without an outcome"
     path.write_bytes(orjson.dumps({**prompt, "success": False}))
     assert summary_of(path).trust == "complete"
+
+
+@pytest.mark.parametrize(
+    ("call", "result"),
+    [
+        ("<tool_use>\n<name>look_up</name>\n<arguments>{}</arguments>\n</tool_use>", "paid"),  # Cherry Studio
+        ("<use_mcp_tool>\n<tool_name>look_up</tool_name>\n</use_mcp_tool>", "paid"),
+        ("I look it up: look_up 17", "<tool_use_result>\npaid\n</tool_use_result>"),
+        ("I look it up: look_up 17", "<tool_result>paid</tool_result>"),
+    ],
+)
+def test_calls_in_texts_of_a_form_that_is_not_read_are_doubted(tmp_path: Path, call: str, result: str) -> None:
+    said = [("user", "Is it paid?"), ("assistant", call), ("user", result), ("assistant", "It is paid.")]
+    path = written(tmp_path, {"messages": [{"role": role, "content": text} for role, text in said]})
+    found = summary_of(path)
+    assert (found.calls, found.calls_as_text, found.trust) == (0, 1, "doubtful")
