@@ -154,8 +154,7 @@ def _looked_at(path: Path, one_drop: bool, format_name: str | None) -> Drop:
     if format_name is not None and format_name not in FORMATS:
         hint = did_you_mean(format_name, FORMATS, "`evaluation-assets formats` lists the names")
         raise UnusableInput(f"there is no format {format_name!r}; {hint}")
-    drop = only_drop(path, one_drop=one_drop)
-    return drop if format_name is None else replace(drop, forced_format=format_name)
+    return replace(only_drop(path, one_drop=one_drop), forced_format=format_name)
 
 
 def _check_price(paid: PaidEvaluation, panel: Panel, drop: Drop) -> None:
@@ -191,9 +190,7 @@ def _taken_in(
     may_replace: Callable[[Conflict], bool],
 ) -> Drop:
     (drop,) = take_in(home, [source], one_drop=one_drop, name=name, may_replace=may_replace)
-    notes = {"format": format_name, "suite": suite}
-    known = {field: value for field, value in notes.items() if value is not None}
-    return annotate(home, drop, **known) if known else drop
+    return annotate(home, drop, suite=suite, format_name=format_name)
 
 
 def _run(
