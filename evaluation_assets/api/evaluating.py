@@ -32,6 +32,7 @@ from evaluation_assets.core.pipeline.settings import load_settings
 from evaluation_assets.core.system.configuration import Section, validated
 from evaluation_assets.core.system.installation import Installation
 from evaluation_assets.core.text.meant import did_you_mean
+from evaluation_assets.core.traces.formats.import_report import check_readable
 from evaluation_assets.core.traces.formats.registry import FORMATS
 from evaluation_assets.runs.paid import PaidEvaluation, check_usable
 
@@ -189,6 +190,8 @@ def _taken_in(
     one_drop: bool,
     may_replace: Callable[[Conflict], bool],
 ) -> Drop:
+    if format_name is not None:
+        check_readable(only_drop(source, one_drop=one_drop).sources, format_name)
     (drop,) = take_in(home, [source], one_drop=one_drop, name=name, may_replace=may_replace)
     return annotate(home, drop, suite=suite, format_name=format_name)
 

@@ -318,18 +318,11 @@ def _taken_in(asked: RequestedEvaluation) -> tuple[list[Drop], bool]:
 def _check_format(asked: RequestedEvaluation, format_name: str) -> None:
     """Refuse a format in which nothing of a file that is named can be read: the sidecar would keep it."""
     from evaluation_assets.cli.consent import drops_of
-    from evaluation_assets.core.traces.formats.import_report import ImportReport
-    from evaluation_assets.core.traces.formats.registry import format_of
-    from evaluation_assets.core.traces.trajectories.model import Trajectory
+    from evaluation_assets.core.traces.formats.import_report import check_readable
 
     files = tuple(path for path in asked.inputs if path.is_file())
     for drop in drops_of(replace(asked, inputs=files, sessions=None, one_drop=False)) if files else ():
-        items = ImportReport().read(format_of(drop.sources, format_name), drop.sources)
-        first = next(items, None)
-        if first is None or isinstance(first, Trajectory) or any(isinstance(item, Trajectory) for item in items):
-            continue
-        why = f"record {first.line}: {first.detail}"
-        refuse(f"{drop.name}: nothing can be read as {format_name} ({why}). Choose another --format, or leave it out.")
+        check_readable(drop.sources, format_name)
 
 
 def _tell_shared_budget(asked: RequestedEvaluation, drops: Sequence[Drop]) -> None:

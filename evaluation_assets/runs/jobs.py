@@ -15,6 +15,7 @@ from evaluation_assets.core.intake.drops import Drop
 from evaluation_assets.core.intake.preprocessing.rules import Settings
 from evaluation_assets.core.intake.triggers.run_tags import run_tags
 from evaluation_assets.core.judging.panel import Panel
+from evaluation_assets.core.models.errors import REFUSED_FOR_ALL
 from evaluation_assets.core.suites.agents.settings import AgentSettings
 from evaluation_assets.core.system.file_locks import locked
 from evaluation_assets.core.system.installation import Installation
@@ -45,6 +46,9 @@ from evaluation_assets.runs.stop import Stop
 
 _OF_THE_CONTENT = ("InvalidDrop", "UnreadableDrop")
 """Errors of a drop that lie in its files: another run would meet them too."""
+
+_UNUSABLE = ("unusable", *REFUSED_FOR_ALL)
+"""Why agents stop where their settings, their suite or their accounts have to change; else a later run goes on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -324,6 +328,8 @@ def _status(result: dg.ExecuteInProcessResult) -> tuple[Status, str | None]:
             stopped = failure.user_failure_data.metadata.get(STOPPED)
             if stopped is not None and stopped.value == "budget":
                 return "over_budget", failure.user_failure_data.description
+            if stopped is not None and stopped.value not in _UNUSABLE:
+                return "broken", failure.user_failure_data.description
             is_content = failure.error is not None and failure.error.cls_name in _OF_THE_CONTENT
             return "unreadable" if is_content else "unusable", failure.user_failure_data.description
         error = failure.error

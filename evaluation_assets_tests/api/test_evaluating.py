@@ -159,6 +159,13 @@ def test_what_cannot_be_used_is_said_before_anything_runs(tmp_path: Path, argume
     assert not list((tmp_path / "home" / "drops").iterdir()), "no drop keeps what cannot be used"
 
 
+def test_a_format_in_which_nothing_can_be_read_is_not_kept(tmp_path: Path) -> None:
+    (tmp_path / "d.jsonl").write_bytes(record())
+    with pytest.raises(ea.UnusableInput, match=r"nothing can be read as swe_agent \(d.jsonl, record 1: "):
+        ea.evaluate(tmp_path / "d.jsonl", home=tmp_path / "home", format="swe_agent")
+    assert not list((tmp_path / "home" / "drops").glob("d*"))
+
+
 def test_a_folder_of_several_drops_and_a_name_that_is_taken_are_explained(evaluated: Evaluated, tmp_path: Path) -> None:
     with pytest.raises(ea.UnusableInput, match=r"holds 2 drops \(good, worse\); .* one_drop=True"):
         ea.evaluate(evaluated.folder / "in", home=tmp_path / "home")

@@ -138,7 +138,7 @@ def test_a_forced_format_goes_before_what_a_file_looks_like(tmp_path: Path) -> N
     for named in (file, "d"):
         refused = command("evaluate", named, "--format", "swe_agent", home=home)
         assert refused.returncode == 2
-        assert "nothing can be read as swe_agent (record 1: " in refused.stderr
+        assert "nothing can be read as swe_agent (d.jsonl, record 1: " in refused.stderr
     assert sidecar.read_text() == "format: openai_messages\n"
     assert "unchanged since its last evaluation" in command("evaluate", file, home=home).stdout
 

@@ -339,6 +339,15 @@ def test_a_refused_key_is_an_unusable_agent(tmp_path: Path, server: ModelServer)
     assert status == 2 and "the key was refused" in said
 
 
+def test_an_endpoint_that_fails_is_no_error_of_usage(tmp_path: Path, server: ModelServer) -> None:
+    home = installed(tmp_path, server, "good0")
+    (agent,) = Path(home.agents.path).glob("good0.yaml")
+    agent.write_text(agent.read_text() + "timeouts: {first_backoff_s: 0.01, outage_s: 2}\n")
+    server.script([rule("server_error")])
+    status, said = commanded(Path(home.root.path), "sums")
+    assert status == 1 and "3 attempts are finished and kept. Re-run to resume." in said
+
+
 def test_a_suite_that_a_sidecar_names_and_nobody_wrote_is_told(tmp_path: Path) -> None:
     folder = tmp_path / "runs"
     folder.mkdir()

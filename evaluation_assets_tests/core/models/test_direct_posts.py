@@ -115,10 +115,11 @@ def test_a_page_instead_of_a_reply_is_said_to_be_no_json(provider: str) -> None:
     [
         ('data: {"choices": []}\n\ndata: [DONE]\n\n', "it is a stream of events, and not one JSON object"),
         ('{"a":' * 100_000 + "1" + "}" * 100_000, "it is nested too deeply"),
+        ("", "it is empty"),
         ("[]", "it is not a reply of the protocol"),
         ('{"choices": "none", "content": 1}', "`FIELD` is missing or not of the protocol's form"),
     ],
-    ids=["stream", "deep", "list", "field"],
+    ids=["stream", "deep", "empty", "list", "field"],
 )
 def test_a_reply_that_cannot_be_read_is_described(provider: str, text: str, problem: str) -> None:
     reply = Reply(headers={"content-type": "application/json"}, text=text)

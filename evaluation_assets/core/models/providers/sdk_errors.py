@@ -117,8 +117,8 @@ def _why_unreadable(problem: Exception) -> str:
     match problem:
         case JSONDecodeError(doc=str(text)) if _EVENTS.match(text):
             return "it is a stream of events, and not one JSON object"
-        case JSONDecodeError():
-            return "it is not JSON"
+        case JSONDecodeError(doc=str(text)):
+            return "it is not JSON" if text.strip() else "it is empty"
         case UnicodeDecodeError():
             return "it is not UTF-8"
         case ValidationError():

@@ -11,11 +11,11 @@ from pydantic import BaseModel, ConfigDict, computed_field
 
 from evaluation_assets.core.text.counted import counted, first_of
 from evaluation_assets.core.text.nullable import sum_of
-from evaluation_assets.core.traces.formats.base import DropFile, Format, Record, Rejection
+from evaluation_assets.core.traces.formats.base import DropFile, Format, Record, Rejection, UnreadableDrop
 from evaluation_assets.core.traces.formats.call_census import census_of
 from evaluation_assets.core.traces.formats.calls_in_source import InSource
 from evaluation_assets.core.traces.formats.final_answers import hands_in
-from evaluation_assets.core.traces.formats.registry import looks_like, read_by
+from evaluation_assets.core.traces.formats.registry import format_of, looks_like, read_by
 from evaluation_assets.core.traces.formats.repeated_beginnings import Beginnings
 from evaluation_assets.core.traces.formats.repeated_records import TRIALS
 from evaluation_assets.core.traces.formats.stated import Difference
@@ -371,3 +371,17 @@ class ImportReport:
         )
         if (usage := trajectory.usage) is not None:
             self._tokens.append((usage.input_tokens, usage.output_tokens, usage.cost_usd, usage.is_list_price))
+
+
+def check_readable(files: Sequence[DropFile], format_name: str) -> None:
+    """Check that a format reads a record of the files, before it is kept for them.
+
+    Raises:
+        UnreadableDrop: it reads none, or a file is damaged.
+    """
+    items = ImportReport().read(format_of(files, format_name), files)
+    first = next(items, None)
+    if first is None or isinstance(first, Trajectory) or any(isinstance(item, Trajectory) for item in items):
+        return
+    why = f"{first.source}, record {first.line}: {first.detail}"
+    raise UnreadableDrop(f"nothing can be read as {format_name} ({why}). Choose another format, or let it be detected.")

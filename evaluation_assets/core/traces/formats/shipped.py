@@ -29,6 +29,7 @@ from evaluation_assets.core.traces.formats.envelopes.livekit import LIVEKIT
 from evaluation_assets.core.traces.formats.envelopes.llm_logs import LLM_LOGS
 from evaluation_assets.core.traces.formats.envelopes.lm_studio import LM_STUDIO
 from evaluation_assets.core.traces.formats.envelopes.mcp_bench import MCP_BENCH
+from evaluation_assets.core.traces.formats.envelopes.meta_are import META_ARE
 from evaluation_assets.core.traces.formats.envelopes.miroflow import MIROFLOW
 from evaluation_assets.core.traces.formats.envelopes.mistral import MISTRAL
 from evaluation_assets.core.traces.formats.envelopes.mobile_agent import MOBILE_AGENT
@@ -203,6 +204,7 @@ SPECIFIC: dict[str, Format] = {
             LLM_LOGS,
             LM_STUDIO,
             MCP_BENCH,
+            META_ARE,
             MIROFLOW,
             OPEN_WEBUI,
             OPENAI_ASSISTANTS,

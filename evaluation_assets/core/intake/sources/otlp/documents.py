@@ -62,9 +62,9 @@ def parts_of(document: JsonObject, signal: Signal) -> Parts:
     parts = Parts()
     of_traces: dict[str, list[JsonObject]] = {}
     of_parts: dict[str, list[JsonObject]] = {}
-    for resource in objects_in(document.get(resources)):
+    for resource in _groups(document, resources, parts):
         opened: dict[str, JsonObject] = {}
-        for scope in objects_in(resource.get(scopes)):
+        for scope in _groups(resource, scopes, parts):
             for trace, items in _accepted(resource, scope, signal, parts).items():
                 if trace not in opened:
                     opened[trace] = {**_about(resource, "resource"), scopes: []}
@@ -92,6 +92,22 @@ def parts_of(document: JsonObject, signal: Signal) -> Parts:
     return parts
 
 
+def _groups(holder: JsonObject, key: str, parts: Parts) -> Iterator[JsonObject]:
+    """The objects in a list of groups. What is none may have held spans, and is refused as one of them."""
+    for group in _listed(holder, key, parts):
+        if isinstance(group, dict):
+            yield group
+        else:
+            parts.reject(1, f"an entry of {key} is not an object")
+
+
+def _listed(holder: JsonObject, key: str, parts: Parts) -> list[Any]:
+    entries = holder.get(key)
+    if entries is not None and not isinstance(entries, list):
+        parts.reject(1, f"{key} is not a list")
+    return list_in(entries)
+
+
 def _about(group: JsonObject, key: str) -> JsonObject:
     """What the items of a group have in common: their resource or library."""
     return {name: group[name] for name in (key, "schemaUrl") if name in group}
@@ -100,7 +116,7 @@ def _about(group: JsonObject, key: str) -> JsonObject:
 def _accepted(resource: JsonObject, scope: JsonObject, signal: Signal, parts: Parts) -> dict[str, list[JsonObject]]:
     """The items of one library by trace."""
     by_trace: dict[str, list[JsonObject]] = {}
-    for item in list_in(scope.get(_LAYERS[signal][2])):
+    for item in _listed(scope, _LAYERS[signal][2], parts):
         if signal == "logs" and not _is_gen_ai(item):
             parts.ignored += 1
         elif (problem := _problem(resource, scope, item)) is not None:

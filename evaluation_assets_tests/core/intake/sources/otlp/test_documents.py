@@ -44,3 +44,18 @@ def test_a_body_that_is_nested_too_deeply_is_refused_as_such() -> None:
         document_of(b'{"resourceSpans": ' + b"[" * 100_000 + b"]" * 100_000 + b"}")
     with pytest.raises(MalformedRequest, match="not JSON"):
         document_of(b'{"resourceSpans": [')
+
+
+@pytest.mark.parametrize(
+    ("document", "refused", "why"),
+    [
+        ({"resourceSpans": [1, None]}, 2, "an entry of resourceSpans is not an object"),
+        ({"resourceSpans": [{"scopeSpans": {"spans": []}}]}, 1, "scopeSpans is not a list"),
+        ({"resourceSpans": [{"scopeSpans": ["x", {"spans": "y"}]}]}, 2, "an entry of scopeSpans is not an object"),
+        ({"resourceSpans": [{"scopeSpans": [{"spans": "y"}]}]}, 1, "spans is not a list"),
+        ({"resourceSpans": [{}, {"scopeSpans": None}, {"scopeSpans": [{}]}]}, 0, ""),
+    ],
+)
+def test_what_is_no_group_of_spans_is_not_said_to_be_stored(document: Any, refused: int, why: str) -> None:
+    parts = _parts(orjson.dumps(document))
+    assert (parts.rejected, parts.reason, parts.parts) == (refused, why, [])

@@ -10,9 +10,10 @@ from evaluation_assets.core.traces.trajectories.model import JsonObject, Traject
 from evaluation_assets_tests.core.traces.formats.readers.summaries import calls_and_errors, summary_of, written
 from evaluation_assets_tests.core.traces.formats.reading import FIXTURES, calls_of, read, records_of, trajectories
 
-AWORLD, DEVAI, MIROFLOW, MOBILE = (
+AWORLD, DEVAI, ARE, MIROFLOW, MOBILE = (
     FIXTURES / "aworld" / "trajectories.jsonl",
     FIXTURES / "devai" / "trajectory.json",
+    FIXTURES / "meta_are" / "order-17.json",
     FIXTURES / "miroflow" / "task_order-17.json",
     FIXTURES / "mobile_agent" / "steps.json",
 )
@@ -22,7 +23,7 @@ LOOK_UP = [("look_up", {"order": 17}, "paid")]
 PAID = "Order 17 is paid."
 
 
-@pytest.mark.parametrize("path", [AWORLD, DEVAI, MIROFLOW, MOBILE])
+@pytest.mark.parametrize("path", [AWORLD, DEVAI, ARE, MIROFLOW, MOBILE])
 def test_nothing_is_amiss(path: Path) -> None:
     assert summary_of(path).trust == "complete"
 
@@ -59,6 +60,36 @@ def test_a_step_of_devai_has_its_own_tokens_and_cost() -> None:
     assert calls_of(run) == [("action", {"action": "Running command: grep 17 orders.txt"}, "17 paid")]
     assert (run.task, run.final_answer) == ("Is order 17 paid?", PAID)
     assert run.usage == Usage(input_tokens=30, output_tokens=10, cost_usd=0.02)
+
+
+def test_a_trace_of_are_has_each_call_once_with_the_tokens_of_its_answer(tmp_path: Path) -> None:
+    (run,) = trajectories(ARE)
+    assert calls_and_errors(run)[:2] == [('{"order":16}', "no such order"), ('{"order":17}', None)]
+    assert [run.piece(step.thought) for step in run.calls] == [
+        "I look it up.", "The number was wrong.", "I tell the user.",
+    ]  # fmt: skip
+    assert (run.task_id, run.trial, run.task, run.final_answer) == ("order-17", 2, "Is order 17 paid?", PAID)
+    assert (run.success, run.usage) == (True, Usage(input_tokens=340, output_tokens=55))
+    assert [(agent.name, agent.model) for agent in run.agents] == [("default", "model-a")]
+    (record,) = records_of(ARE)
+    sub = orjson.dumps({"log_type": "subagent", "agent_id": "main", "children": []}).decode()
+    summary = summary_of(written(tmp_path, {**record, "world_logs": [*record["world_logs"], sub]}))
+    assert summary.gaps == ("1 sub-agent session stated by the source, 0 read",)
+
+
+def test_a_lite_trace_of_are_has_the_conversation_of_its_main_agent(tmp_path: Path) -> None:
+    said = 'Thought: I look it up.\nAction:\n{"action": "look_up", "action_input": {"order": 17}}<end_action>'
+    history = [("user", "Is order 17 paid?"), ("assistant", said), ("user", "Observation:\npaid"), ("assistant", PAID)]
+    messages = [{"role": role, "content": text, "timestamp": 1.0, "attachments": []} for role, text in history]
+    stats = {"total_llm_calls": 2, "prompt_tokens": [100, 130], "completion_tokens": [20, 15]}
+    record = {
+        "scenario_id": "order-17", "model_id": "model-a", "validation_decision": "Invalid", "run_duration": 12.5,
+        "per_agent_interaction_histories": {"agent_1": messages}, "per_agent_llm_usage_stats": {"agent_1": stats},
+    }  # fmt: skip
+    (run,) = trajectories(written(tmp_path, record))
+    assert calls_of(run) == [("look_up", {"order": 17}, "paid")]
+    assert (run.task_id, run.success, run.final_answer, run.duration_s) == ("order-17", False, PAID, 12.5)
+    assert run.usage == Usage(input_tokens=230, output_tokens=35)
 
 
 def test_a_log_of_miroflow_has_its_calls_and_its_verdict() -> None:
