@@ -102,7 +102,11 @@ def evaluate(
             _check_price(paid, chosen, looked_at)
         if suite_file is not None:
             take_in_suite(installation, suite_file)
-        drop = _taken_in(installation, path, name, suite_name, format, one_drop, _may_replace(source, replace_drop))
+        if format is not None:
+            check_readable(looked_at.sources, format)
+        may_replace = _may_replace(source, replace_drop)
+        (drop,) = take_in(installation, [path], one_drop=one_drop, name=name, may_replace=may_replace)
+        drop = annotate(installation, drop, suite=suite_name, format_name=format)
     return _run(installation, chosen, drop, settings, budget, budget_calls, progress)
 
 
@@ -179,21 +183,6 @@ def _may_replace(source: Source, replace_drop: bool) -> Callable[[Conflict], boo
         return True
 
     return may_replace
-
-
-def _taken_in(
-    home: Installation,
-    source: Path,
-    name: str | None,
-    suite: str | None,
-    format_name: str | None,
-    one_drop: bool,
-    may_replace: Callable[[Conflict], bool],
-) -> Drop:
-    if format_name is not None:
-        check_readable(only_drop(source, one_drop=one_drop).sources, format_name)
-    (drop,) = take_in(home, [source], one_drop=one_drop, name=name, may_replace=may_replace)
-    return annotate(home, drop, suite=suite, format_name=format_name)
 
 
 def _run(
