@@ -102,7 +102,11 @@ def evaluate(
             _check_price(paid, chosen, looked_at)
         if suite_file is not None:
             take_in_suite(installation, suite_file)
-        drop = _taken_in(installation, path, name, suite_name, format, one_drop, _may_replace(source, replace_drop))
+        if format is not None:
+            check_readable(looked_at.sources, format)
+        may_replace = _may_replace(source, replace_drop)
+        (drop,) = take_in(installation, [path], one_drop=one_drop, name=name, may_replace=may_replace)
+        drop = annotate(installation, drop, suite=suite_name, format_name=format)
     return _run(installation, chosen, drop, settings, budget, budget_calls, progress)
 
 
@@ -155,8 +159,7 @@ def _looked_at(path: Path, one_drop: bool, format_name: str | None) -> Drop:
     if format_name is not None and format_name not in FORMATS:
         hint = did_you_mean(format_name, FORMATS, "`evaluation-assets formats` lists the names")
         raise UnusableInput(f"there is no format {format_name!r}; {hint}")
-    drop = only_drop(path, one_drop=one_drop)
-    return drop if format_name is None else replace(drop, forced_format=format_name)
+    return replace(only_drop(path, one_drop=one_drop), forced_format=format_name)
 
 
 def _check_price(paid: PaidEvaluation, panel: Panel, drop: Drop) -> None:
@@ -180,23 +183,6 @@ def _may_replace(source: Source, replace_drop: bool) -> Callable[[Conflict], boo
         return True
 
     return may_replace
-
-
-def _taken_in(
-    home: Installation,
-    source: Path,
-    name: str | None,
-    suite: str | None,
-    format_name: str | None,
-    one_drop: bool,
-    may_replace: Callable[[Conflict], bool],
-) -> Drop:
-    if format_name is not None:
-        check_readable(only_drop(source, one_drop=one_drop).sources, format_name)
-    (drop,) = take_in(home, [source], one_drop=one_drop, name=name, may_replace=may_replace)
-    notes = {"format": format_name, "suite": suite}
-    known = {field: value for field, value in notes.items() if value is not None}
-    return annotate(home, drop, **known) if known else drop
 
 
 def _run(

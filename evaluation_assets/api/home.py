@@ -1,6 +1,5 @@
 """An installation as a Python object, and its evaluated drops: tables as data frames, the report, the gate."""
 
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -246,8 +245,7 @@ def installation_at(home: str | Path | None) -> Installation:
     Raises:
         UnusableInput: a folder of it cannot be used.
     """
-    lake = os.environ.get("EVALUATION_LAKE_URL")
     with as_unusable():
-        installation = Installation.from_environment() if home is None else Installation.at(str(home), lake)
+        installation = Installation.from_environment(None if home is None else str(home))
         installation.check()
     return installation

@@ -61,8 +61,7 @@ def read(source: Source, *, format: str | None = None, one_drop: bool = False) -
         UnusableInput: no format recognises the file, or it is damaged, or a record is none.
     """
     with as_unusable(), as_path(source) as path:
-        drop = only_drop(path, one_drop=one_drop)
-        drop = drop if format is None else replace(drop, forced_format=format)
+        drop = replace(only_drop(path, one_drop=one_drop), forced_format=format)
         chosen, report = format_of(drop.sources, drop.sidecar().format), ImportReport()
         items = list(report.read(chosen, drop.sources))
     return Reading(

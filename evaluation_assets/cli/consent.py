@@ -70,5 +70,4 @@ def drops_of(asked: RequestedEvaluation) -> list[Drop]:
         drops = inspect(list(asked.inputs), one_drop=asked.one_drop)
     else:
         drops = inspected((), asked.sessions, one_drop=False)
-    forced = asked.format_name
-    return drops if forced is None else [replace(drop, forced_format=forced) for drop in drops]
+    return [replace(drop, forced_format=asked.format_name) for drop in drops]

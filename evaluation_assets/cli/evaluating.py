@@ -307,13 +307,11 @@ def _taken_in(asked: RequestedEvaluation) -> tuple[list[Drop], bool]:
         )
     for problem in left_out:
         warn(problem)
-    notes = {} if asked.format_name is None else {"format": asked.format_name}
-    if suite is not None and asked.suite is not None:
-        notes["suite"] = asked.suite.resolve().stem
+    suite_name = None if asked.suite is None else asked.suite.resolve().stem
+    if suite is not None:
         for task in () if asked.quiet else suite.incomplete:
             warn(f"{task.place}: {task.task} is skipped: {task.reason}")
-    if notes:
-        drops = [annotate(asked.home, drop, **notes) for drop in drops]
+    drops = [annotate(asked.home, drop, suite=suite_name, format_name=asked.format_name) for drop in drops]
     return drops, bool(left_out)
 
 

@@ -215,7 +215,7 @@ def with_home(command: Any) -> Any:
     def run(home_url: str, **options: Any) -> None:
         from evaluation_assets.core.system.installation import Installation
 
-        home = Installation.at(home_url, os.environ.get("EVALUATION_LAKE_URL"))
+        home = Installation.from_environment(home_url)
         home.check()
         command(home=home, **options)
 

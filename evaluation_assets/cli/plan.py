@@ -92,7 +92,7 @@ def plan(
         warn_of_single_runs(map(Path, inputs), drops)
     plans: list[Plan] = []
     for drop in drops:
-        forced = drop if format_name is None else replace(drop, forced_format=format_name)
+        forced = replace(drop, forced_format=format_name)
         try:
             with counting(f"{drop.key}: runs looked up:") as step:
                 planned = plan_drop(forced, settings, asked, types, judges, canaries, PRESETS, step=step)

@@ -61,9 +61,10 @@ class Installation:
         return cls(root, lake)
 
     @classmethod
-    def from_environment(cls) -> Self:
-        """The installation that `EVALUATION_HOME` and `EVALUATION_LAKE_URL` name; default `.evaluation`."""
-        return cls.at(os.environ.get("EVALUATION_HOME") or _DEFAULT, os.environ.get("EVALUATION_LAKE_URL"))
+    def from_environment(cls, url: str | None = None) -> Self:
+        """As `at`; `EVALUATION_HOME` is the default, else `.evaluation`, and `EVALUATION_LAKE_URL` names the lake."""
+        home = os.environ.get("EVALUATION_HOME") or _DEFAULT if url is None else url
+        return cls.at(home, os.environ.get("EVALUATION_LAKE_URL"))
 
     def command(self, *words: str) -> str:
         """A command of evaluation-assets for this installation, quoted for a shell."""

@@ -144,14 +144,15 @@ def named(own: str, name: str | None) -> str:
     return f"{name}{own}" if name.endswith("/") else name
 
 
-def annotate(home: Installation, drop: Drop, **fields: str) -> Drop:
-    """Note fields in the drop's sidecar, e.g. its suite or its format; the other fields of the sidecar stay.
+def annotate(home: Installation, drop: Drop, *, suite: str | None = None, format_name: str | None = None) -> Drop:
+    """Note what is given of suite and format in the drop's sidecar; its other fields stay.
 
     Raises:
         InvalidDrop: the sidecar is no YAML mapping.
     """
-    known = drop.sidecar().model_dump()
-    if all(known[name] == value for name, value in fields.items()) and drop.sidecar_file is not None:
+    given = {"format": format_name, "suite": suite}
+    fields = {name: value for name, value in given.items() if value is not None}
+    if not fields or (drop.sidecar_file is not None and fields.items() <= drop.sidecar().model_dump().items()):
         return drop
     place = drop.sidecar_file or home.drops / f"{drop.key}{SIDECAR_SUFFIX}"
     before = load_plain(place) if drop.sidecar_file is not None else None
