@@ -295,7 +295,7 @@ def result_of(message: Fields) -> Result:
     if are_data(next((value for key in TEXTS if (value := message.peek(key)) is not None), None)):
         content = as_text(message.value(*TEXTS))
     else:
-        content = content_of(message) or as_text(message.value(*_SHOWN))
+        content = content_of(message) or as_text(message.value(*_SHOWN)) or _told(message)
     return Result(
         content=content,
         call_id=message.recorded_id(*_CALL_IDS, "call_id", "id"),
@@ -303,6 +303,11 @@ def result_of(message: Fields) -> Result:
         error=stated_error(message, content),
         latency_ms=message.amount(*_LATENCIES),
     )
+
+
+def _told(message: Fields) -> str:
+    """The error that a message without a content states, in its own words."""
+    return next((error for key in _ERRORS if isinstance(error := message.peek(key), str)), "")
 
 
 def stated_error(result: Fields, content: str) -> str | None:

@@ -88,3 +88,12 @@ def test_a_call_without_result_or_error_has_none(tmp_path: Path, beside: JsonObj
     path = written(tmp_path, {"messages": [ASKED, {"role": "assistant", "content": None, "tool_calls": [call]}, SAID]})
     (run,) = trajectories(path)
     assert calls_of(run) == [("count", GIVEN, None)]
+
+
+@pytest.mark.parametrize("content", [None, ""])
+def test_an_error_is_what_a_tool_without_a_content_gave_back(tmp_path: Path, content: str | None) -> None:
+    call = {"role": "assistant", "content": None, "tool_calls": [{"id": "c1", "name": "count", "arguments": GIVEN}]}
+    result = {"role": "tool", "tool_call_id": "c1", "content": content, "error": "warehouse offline"}
+    (run,) = trajectories(written(tmp_path, {"messages": [ASKED, call, result, SAID]}))
+    assert calls_of(run) == [("count", GIVEN, "warehouse offline")]
+    assert [step.result and step.result.error for step in run.calls] == ["warehouse offline"]

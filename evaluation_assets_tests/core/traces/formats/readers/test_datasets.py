@@ -444,7 +444,7 @@ def test_the_function_of_a_call_may_be_its_name(tmp_path: Path) -> None:
         "security": True,
     }
     (run,) = trajectories(written(tmp_path, record))
-    assert calls_of(run) == [("look_up", {"order": 17}, "")]
+    assert calls_of(run) == [("look_up", {"order": 17}, "ValueError: no order")]
     assert [step.result.error for step in run.calls if step.result] == ["ValueError: no order"]
     assert (run.task_id, run.success, run.labels) == ("user_task_0", False, {"security": True})
 
