@@ -1,10 +1,12 @@
 """Runs whose steps are not one list, in the form of steps.
 
-Actions and observations may be lists of their own, which go together by their places, or pairs in one list. What was
-retrieved for an answer, or the one call before it, may stand beside the question and the answer.
+Actions and observations, or tools with what they were given and gave back, may be lists of their own, which go together
+by their places, or pairs in one list. What was retrieved for an answer, or the one call before it, may stand beside the
+question and the answer.
 
 {"task": "Is order 17 paid?", "thoughts": ["I look."], "actions": ["look_up[17]"], "observations": ["paid"]}
 {"task": "Is order 17 paid?", "trajectory": [["look_up[17]", "Order 17 was paid."]]}
+{"task": "Is order 17 paid?", "tools_used": ["look_up"], "tool_inputs": [{"order": 17}], "tool_outputs": ["paid"]}
 {"question": "Is order 17 paid?", "contexts": ["Order 17 was paid."], "answer": "Yes."}
 """
 
@@ -24,6 +26,13 @@ _ALONE = "action_history"
 """Actions that have no observations, as those of Online-Mind2Web, which keeps pictures instead."""
 _SHOWN = tuple(name for each in RESULTS for name in (each, f"{each}s"))
 _THOUGHT = tuple(name for each in THOUGHTS for name in (each, f"{each}s"))
+
+_COLUMNS = (
+    ("tools_used", "tools_called", "tool_names", "tool_calls"),
+    ("tool_inputs", "tool_arguments", "tool_args", "tool_parameters"),
+    ("tool_outputs", "tool_results", "observations"),
+)
+"""Lists of the tools that were called, of what each was given, and of what each gave back."""
 
 _ASKED = ("question", "user_input", "query", "input", "user_query", "prompt", "task", "instruction")
 _ANSWERED = ("answer", "response", "actual_output", "output", "generated_answer", "model_answer", "final_answer")
@@ -62,6 +71,7 @@ def _with_paired(data: JsonObject) -> JsonObject:
 
     Before the first action, there may be an observation more.
     """
+    data = _with_columns(data)
     for name in _IN_PAIRS:
         items = list_in(data.get(name))
         first, rest = items[:1], items[1:]
@@ -91,6 +101,19 @@ def _with_paired(data: JsonObject) -> JsonObject:
     ]
     others = {key: value for key, value in data.items() if key not in (made, shown, said)}
     return {**others, **({"first_observation": first[0]} if first else {}), "steps": steps}
+
+
+def _with_columns(data: JsonObject) -> JsonObject:
+    """A record with its calls as steps, if tools, arguments and results are lists that are equally long."""
+    names = [next((name for name in each if list_in(decoded(data.get(name)))), None) for each in _COLUMNS]
+    tools, given, shown = (list_in(decoded(data.get(name or ""))) for name in names)
+    if not _are_texts(tools) or not len(tools) == len(given) == len(shown):
+        return data
+    steps = [
+        {"tool": tool, "args": decoded(arguments), "result": result}
+        for tool, arguments, result in zip(tools, given, shown, strict=True)
+    ]
+    return {**{key: value for key, value in data.items() if key not in names}, "steps": steps}
 
 
 def _with_thoughts(data: JsonObject) -> JsonObject:

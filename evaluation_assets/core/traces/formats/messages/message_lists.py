@@ -48,15 +48,19 @@ _ANSWERING = ("message", "usage", "finish_reason", "done", "done_reason", "promp
 
 
 _UNKNOWN = chronological(None)
+_FIRST = ("user", "system", "developer")
 _THREAD = "thread.message"
 """The object of a message of OpenAI's Assistants API, which lists the newest first."""
 
 
 def in_order(messages: list[Any]) -> list[Any]:
-    """The messages from the first to the last: pages of an API and of a table often begin with the newest."""
+    """The messages from the first to the last: pages of an API and of a table often begin with the newest.
+
+    A list that begins with what the user asked is in order, whatever its times: clocks of two programs differ.
+    """
     if messages and all(at(message, "object") == _THREAD for message in messages):
         return sorted(messages, key=lambda message: as_number(message.get("created_at")) or 0)
-    if len(messages) < 2 or _time_of(messages[0]) <= _time_of(messages[-1]):
+    if len(messages) < 2 or role_of(messages[0]) in _FIRST or _time_of(messages[0]) <= _time_of(messages[-1]):
         return messages
     times = list(map(_time_of, messages))
     return messages[::-1] if _UNKNOWN not in times and all(map(operator.ge, times, times[1:])) else messages

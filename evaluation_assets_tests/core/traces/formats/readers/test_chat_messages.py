@@ -240,7 +240,7 @@ def test_messages_that_begin_with_the_newest_are_turned_round(
     assert summary_of(path).trust == "complete"
 
 
-@pytest.mark.parametrize("times", [(3, 2, 4, 1), (4, None, 2, 1), (1, 2, 3, 4), (1, 1, 1, 1)])
+@pytest.mark.parametrize("times", [(3, 2, 4, 1), (4, None, 2, 1), (1, 2, 3, 4), (1, 1, 1, 1), (4, 3, 2, 1)])
 def test_other_messages_stay_in_their_order(tmp_path: Path, times: Sequence[int | None]) -> None:
     day = 1777629600
     messages = [

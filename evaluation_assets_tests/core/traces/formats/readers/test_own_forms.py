@@ -6,6 +6,7 @@ from typing import Any
 import orjson
 import pytest
 
+from evaluation_assets.core.traces.formats.base import UnreadableDrop
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Usage
 from evaluation_assets_tests.core.traces.formats.readers.summaries import summary_of, written
 from evaluation_assets_tests.core.traces.formats.readers.test_own_counts import ACT, CHAT
@@ -35,6 +36,24 @@ def test_lists_of_actions_and_observations_go_together(tmp_path: Path, paired: J
     assert calls_of(run) == [("look_up", {"arguments": "7"}, shown[0]), ("stop", {}, shown[1])]
     assert (run.task, summary_of(path).trust) == (TASK, "complete")
     assert "I look." in run.text
+
+
+@pytest.mark.parametrize("written_as", [lambda values: values, lambda values: orjson.dumps(values).decode()])
+@pytest.mark.parametrize(("names", "calls"), [(["look_up", "count"], 2), (["look_up"], 0)])
+def test_tools_their_arguments_and_results_may_be_lists(
+    tmp_path: Path, names: list[str], calls: int, written_as: Any
+) -> None:
+    given, shown = [{"order": 7}, {"rows": 2}], ["paid", "two"]
+    columns = {"tools_used": names, "tool_inputs": given, "tool_outputs": shown}
+    record = {"question": TASK, **{name: written_as(value) for name, value in columns.items()}, "final_answer": "Yes."}
+    path = written(tmp_path, record)
+    if calls:
+        (run,) = trajectories(path)
+        assert calls_of(run) == [("look_up", {"order": 7}, "paid"), ("count", {"rows": 2}, "two")]
+        assert (run.task, run.final_answer, summary_of(path).trust) == (TASK, "Yes.", "complete")
+    else:
+        with pytest.raises(UnreadableDrop):
+            trajectories(path)
 
 
 @pytest.mark.parametrize(
