@@ -8,8 +8,8 @@ import click
 from evaluation_assets.cli.coding_agents import with_coding_agents
 from evaluation_assets.cli.options import (
     AMOUNT,
+    GivenPath,
     InputPath,
-    OutputFolder,
     Sectioned,
     WholeRange,
     preprocessing,
@@ -72,7 +72,7 @@ _SECTIONS = {
 @click.option("--replace", is_flag=True, help="Replace existing drops of the same name.")
 @click.option(
     "--output",
-    type=OutputFolder(),
+    type=GivenPath(file_okay=False, path_type=Path),
     help="Copy reports and result files to this directory.",
 )
 @click.option("--quiet", is_flag=True, help="Show no progress and no warnings.")

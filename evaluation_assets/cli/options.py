@@ -52,46 +52,34 @@ class WholeRange(click.IntRange):
         return number if abs(number) < 1 << 62 else self.fail(f"{value} is too large", param, ctx)
 
 
-_EMPTY_OUTPUT = "the path is empty; name a place to write to"
+class GivenPath(click.Path):
+    """A path that is named. An empty one would be the working folder, as of a variable without a value in a script."""
+
+    empty = "the path is empty; name a place to write to"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if value == "":
+            self.fail(self.empty, param, ctx)
+        return super().convert(value, param, ctx)
 
 
-class OutputFile(click.Path):
+class OutputFile(GivenPath):
     """A file to write; `-` is standard output, and a symbolic link what it leads to."""
 
     def __init__(self) -> None:
         super().__init__(dir_okay=False, path_type=Path)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        if value == "":
-            self.fail(_EMPTY_OUTPUT, param, ctx)
         path = Path(os.fsdecode(super().convert("/dev/stdout" if value == "-" else value, param, ctx)))
         from evaluation_assets.core.lake.staging import is_stream
 
         return path.resolve() if path.is_symlink() and not is_stream(path) else path
 
 
-class OutputFolder(click.Path):
-    """A folder to write to. An empty path would be the working folder."""
+class InputPath(GivenPath):
+    """A file, a folder or the name of a drop."""
 
-    def __init__(self) -> None:
-        super().__init__(file_okay=False, path_type=Path)
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        if value == "":
-            self.fail(_EMPTY_OUTPUT, param, ctx)
-        return super().convert(value, param, ctx)
-
-
-class InputPath(click.Path):
-    """A file, a folder or the name of a drop.
-
-    An empty one would be the working folder: a script that names a variable without a value would evaluate all of it.
-    """
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        if value == "":
-            self.fail("the path is empty; name a file, a folder or a drop", param, ctx)
-        return super().convert(value, param, ctx)
+    empty = "the path is empty; name a file, a folder or a drop"
 
 
 class HostType(click.ParamType):

@@ -15,7 +15,7 @@ from typing import Any
 from evaluation_assets.core.suites.formats.base import Draft, Item, Source
 from evaluation_assets.core.suites.suite import Case, ExpectedCall, Message, ParameterRule, ReferenceAnswer
 from evaluation_assets.core.traces.formats.files.json_values import loaded
-from evaluation_assets.core.traces.formats.untyped import list_in, object_in, objects_in
+from evaluation_assets.core.traces.formats.untyped import bare, list_in, object_in, objects_in
 from evaluation_assets.core.traces.trajectories.identity import recorded_id
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
@@ -100,7 +100,7 @@ def read(source: Source) -> Draft:
 
 def _says_no_call(row: JsonObject) -> bool:
     """Whether a row has an empty list of expected tools. Beside an answer, exports write one for an unknown list."""
-    return any(value == [] for key, value in row.items() if _plain(key) in _CALLS)
+    return any(value == [] for key, value in row.items() if bare(key) in _CALLS)
 
 
 def _lacks(row: JsonObject, answers: list[str], calls: tuple[ExpectedCall, ...] | None) -> str | None:
@@ -117,12 +117,12 @@ def _lacks(row: JsonObject, answers: list[str], calls: tuple[ExpectedCall, ...] 
 
 
 def _has_choices(row: JsonObject) -> bool:
-    return _field(row, *_CHOICES) is not None or {"a", "b"} <= {_plain(key) for key in row}
+    return _field(row, *_CHOICES) is not None or {"a", "b"} <= {bare(key) for key in row}
 
 
 def _is_run(row: JsonObject) -> bool:
     """Whether a row is a run, whose answer need not be right."""
-    fields = {_plain(key): value for key, value in row.items() if value not in (None, "", [], {})}
+    fields = {bare(key): value for key, value in row.items() if value not in (None, "", [], {})}
     is_judged = isinstance(fields.get("correct"), bool)
     return (is_judged or not _OF_RUNS.isdisjoint(fields)) and fields.keys().isdisjoint(_PREDICTED)
 
@@ -141,13 +141,9 @@ def _row(data: JsonObject) -> JsonObject:
     return data["row"] if "row_idx" in data and isinstance(data.get("row"), dict) else data
 
 
-def _plain(name: str) -> str:
-    return re.sub(r"[\W_]", "", name).lower()
-
-
 def _field(row: JsonObject, *names: str) -> Any:
     """The first of these fields that has a value, in the order of the names."""
-    known = {_plain(key): value for key, value in row.items() if value not in (None, "", [], {})}
+    known = {bare(key): value for key, value in row.items() if value not in (None, "", [], {})}
     return next((known[name] for name in names if name in known), None)
 
 

@@ -24,7 +24,7 @@ from evaluation_assets.core.traces.formats.transcript import (
     written,
 )
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields, type_name
-from evaluation_assets.core.traces.formats.untyped import at, in_both_cases, object_in, objects_in, without_none
+from evaluation_assets.core.traces.formats.untyped import at, bare, in_both_cases, object_in, objects_in, without_none
 from evaluation_assets.core.traces.formats.usage import UNKNOWN, confirm
 from evaluation_assets.core.traces.trajectories.identity import recorded_id, task_id_of
 from evaluation_assets.core.traces.trajectories.model import Agent, JsonObject, Tool, Trajectory, Usage
@@ -188,7 +188,7 @@ def run_of(message: Any) -> str | None:
 
     Of names of several kinds the one that says most is taken; a task may have several trials.
     """
-    named = {re.sub(r"[\W_]", "", key).lower(): value for key, value in object_in(message).items()}
+    named = {bare(key): value for key, value in object_in(message).items()}
     name = next((str(one) for key in _RUNS if (one := recorded_id(named.get(key)))), None)
     if name is not None:
         return name

@@ -1,6 +1,8 @@
 """Coerce JSON values of unknown type, for data that is not read field by field (see `unmapped_fields`)."""
 
+import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 import orjson
@@ -21,6 +23,12 @@ def in_both_cases(*names: str) -> tuple[str, ...]:
             for form in ("_".join((first, *more)), first + "".join(word.title() for word in more))
         )
     )
+
+
+@lru_cache(maxsize=4096)  # of each message of a log
+def bare(name: str) -> str:
+    """A name in lower case, without blanks and punctuation."""
+    return re.sub(r"[\W_]+", "", name).lower()
 
 
 def object_in(value: Any) -> JsonObject:

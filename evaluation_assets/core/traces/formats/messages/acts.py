@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from evaluation_assets.core.traces.formats.messages.call_arguments import ARGUMENTS
+from evaluation_assets.core.traces.formats.messages.call_arguments import ARGUMENTS, given_in
 from evaluation_assets.core.traces.formats.messages.chat import EXITS, MADE, ROLES, meaning_of, role_of
 from evaluation_assets.core.traces.formats.messages.contents import TEXTS
 from evaluation_assets.core.traces.formats.messages.given_beside import given_beside
@@ -67,7 +67,7 @@ def _has_result(call: JsonObject) -> bool:
 
 def _named(call: JsonObject, place: str) -> tuple[str, Any, JsonObject] | None:
     """The name and the arguments of a call, and the object with what came back, which may stand in the call, too."""
-    inner, given = call[place], next((call[name] for name in ARGUMENTS if call.get(name) is not None), None)
+    inner, given = call[place], given_in(call)
     if isinstance(inner, dict):
         inner = inner["function"] if isinstance(inner.get("function"), dict) else inner
         key = next((key for key in _IN_ACTIONS if isinstance(inner.get(key), str)), None)

@@ -1,5 +1,6 @@
 """What a call was given, under the names that programs have for it."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields
@@ -9,6 +10,11 @@ ARGUMENTS = (
     "action_input", "tool_input", "toolInput", "arguments", "args", "input_parameters", "inputParameters",
     "tool_args", "tool_kwargs", "action_args", "parameters", "params", "kwargs", "input", "inputs", "param_dict",
 )  # fmt: skip
+
+
+def given_in(call: Mapping[str, Any]) -> Any:
+    """What an object of a call has as arguments; `None` if it has none."""
+    return next((value for name in ARGUMENTS if (value := call.get(name)) is not None), None)
 
 
 def given_to(call: Fields) -> Any:

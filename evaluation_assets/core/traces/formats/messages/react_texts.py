@@ -12,7 +12,7 @@ from itertools import pairwise, zip_longest
 from typing import Any
 
 from evaluation_assets.core.traces.formats.messages.bare_calls import bare_calls
-from evaluation_assets.core.traces.formats.messages.call_arguments import ARGUMENTS
+from evaluation_assets.core.traces.formats.messages.call_arguments import given_in
 from evaluation_assets.core.traces.formats.messages.chat import GOES_ON, role_of
 from evaluation_assets.core.traces.formats.messages.contents import split_thought
 from evaluation_assets.core.traces.formats.messages.elements import elements_in
@@ -245,9 +245,11 @@ def _object_in(text: str) -> JsonObject | None:
 def _call_of(whole: JsonObject | None) -> JsonObject | None:
     """The call that an object is: it names a tool."""
     name = first_text(whole, *_TOOLS)
-    if name is None:
+    if whole is None or name is None:
         return None
-    given = next((value for key in ARGUMENTS if (value := at(whole, key)) is not None), {})
+    given = given_in(whole)
+    if given is None:
+        return {"name": name, "arguments": {}}
     return {"name": name, "arguments": given if isinstance(given, dict) else {_given_as(name): given}}
 
 

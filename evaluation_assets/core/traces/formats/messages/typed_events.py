@@ -10,7 +10,7 @@ import re
 from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Any
 
-from evaluation_assets.core.traces.formats.messages.call_arguments import ARGUMENTS
+from evaluation_assets.core.traces.formats.messages.call_arguments import ARGUMENTS, given_in
 from evaluation_assets.core.traces.formats.messages.chat import EXITS, meaning_of, role_of
 from evaluation_assets.core.traces.formats.messages.given_beside import given_beside, may_be_tool
 from evaluation_assets.core.traces.formats.outcome_words import outcome_of
@@ -321,7 +321,7 @@ def _kind_of(event: JsonObject) -> str | None:
         return meaning_of(kind) if kind is not None else by_name
     if kind in _OF_TOOLS:
         event = _opened(event)
-        is_call = any(event.get(key) is not None for key in ARGUMENTS)
+        is_call = given_in(event) is not None
         return "call" if is_call else "result" if any(event.get(key) is not None for key in _GIVEN_BACK) else None
     word = _normalised(kind)
     other = "call" if _CALL.fullmatch(word) else "result" if _RESULT.fullmatch(word) else None
@@ -379,7 +379,7 @@ def _calls(item: JsonObject) -> list[JsonObject]:
         {
             "id": first_text(call, *_IDS),
             "name": first_text(call, *_NAMES) or own,
-            "arguments": next((call[key] for key in ARGUMENTS if call.get(key) is not None), beside),
+            "arguments": beside if (given := given_in(call)) is None else given,
         }
         for call in calls
     ]

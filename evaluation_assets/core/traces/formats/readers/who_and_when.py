@@ -15,7 +15,7 @@ from evaluation_assets.core.traces.formats.isolation import each_own_record
 from evaluation_assets.core.traces.formats.messages.chat import meaning_of
 from evaluation_assets.core.traces.formats.transcript import Asked, Call, Result, Said, Transcript, flags_of
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
-from evaluation_assets.core.traces.formats.untyped import list_in, objects_in, without_none
+from evaluation_assets.core.traces.formats.untyped import bare, list_in, objects_in, without_none
 from evaluation_assets.core.traces.trajectories.identity import task_id_of
 from evaluation_assets.core.traces.trajectories.model import Agent, JsonObject, Trajectory
 
@@ -101,11 +101,11 @@ class _Names:
         self._first: dict[str, str] = {}
 
     def agent(self, name: str) -> str:
-        return self._first.setdefault(_key(name), name)
+        return self._first.setdefault(bare(name), name)
 
     def spelt(self, name: str) -> str:
         """The canonical spelling of an agent's name; unknown names are returned unchanged."""
-        return self._first.get(_key(name), name)
+        return self._first.get(bare(name), name)
 
     def agents(self) -> list[str]:
         return list(self._first.values())
@@ -126,7 +126,7 @@ def _message(index: int, item: Fields, names: _Names) -> _Message | None:
         return None
     speaker = name or role or "agent"
     aside = _ASIDE.search(speaker)
-    key = _key(speaker)
+    key = bare(speaker)
     if key in _USER and (name is None or role == "user"):
         return _Message(index=index, kind="user", content=content, agent=speaker)
     if key in _TERMINAL:
@@ -141,7 +141,7 @@ def _message(index: int, item: Fields, names: _Names) -> _Message | None:
 
 
 def _receiver(name: str, names: _Names) -> str:
-    return name if _key(name) in _TERMINAL else names.agent(name)
+    return name if bare(name) in _TERMINAL else names.agent(name)
 
 
 def _write(messages: Sequence[_Message], transcript: Transcript) -> dict[int, int]:
@@ -234,11 +234,6 @@ def _is_history(record: Any) -> bool:
         )
         for item in objects_in(history)
     )
-
-
-def _key(name: str) -> str:
-    """Normalise a name: case, spaces and punctuation are ignored."""
-    return re.sub(r"[\W_]+", "", name).lower()
 
 
 detect = any_record(_is_history)

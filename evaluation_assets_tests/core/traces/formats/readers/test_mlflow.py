@@ -218,42 +218,41 @@ def test_the_ids_of_spans_are_those_that_mlflow_shows(tmp_path: Path) -> None:
     assert len(spans_of_clips(run)) == 2
 
 
-def test_a_total_may_leave_out_what_is_beside_the_input(tmp_path: Path) -> None:
-    """Anthropic counts what is read from its cache beside the input, and MLflow adds input and output up."""
-    trace = turn_of(None, "tr-1", 1000)
-    counts = {"input_tokens": 10, "output_tokens": 50, "total_tokens": 60}
-    cached = {"cache_read_input_tokens": 900, "cache_creation_input_tokens": 30}
-    models = [span for span in trace["data"]["spans"] if span["name"] == "Completions"]
-    for span in models:
-        span["attributes"]["mlflow.chat.tokenUsage"] = json.dumps({**counts, **cached})
-    whole = {key: value * len(models) for key, value in {**counts, **cached}.items()}
-    trace["info"]["trace_metadata"] = {"mlflow.trace.tokenUsage": json.dumps(whole)}
-    (run,) = read_turns(tmp_path, trace)
+COUNTS = {"input_tokens": 10, "output_tokens": 50, "total_tokens": 60}
+CACHED = {"cache_read_input_tokens": 900, "cache_creation_input_tokens": 30}
+
+
+def check_cached(folder: Path, trace: dict[str, Any], answers: int) -> None:
+    """Check that the tokens of the cache are a part of the input of each answer, and that nothing contradicts it."""
+    (run,) = read_turns(folder, trace)
     used = run.usage
     assert used is not None
     assert (used.input_tokens, used.cached_tokens, used.cache_write_tokens, used.output_tokens) == tuple(
-        count * len(models) for count in (940, 900, 30, 50)
+        count * answers for count in (940, 900, 30, 50)
     )
-    assert summary_of(tmp_path / "turns.jsonl").trust == "complete"
+    assert summary_of(folder / "turns.jsonl").trust == "complete"
+
+
+def test_a_total_may_leave_out_what_is_beside_the_input(tmp_path: Path) -> None:
+    """Anthropic counts what is read from its cache beside the input, and MLflow adds input and output up."""
+    trace = turn_of(None, "tr-1", 1000)
+    models = [span for span in trace["data"]["spans"] if span["name"] == "Completions"]
+    for span in models:
+        span["attributes"]["mlflow.chat.tokenUsage"] = json.dumps({**COUNTS, **CACHED})
+    whole = {key: value * len(models) for key, value in {**COUNTS, **CACHED}.items()}
+    trace["info"]["trace_metadata"] = {"mlflow.trace.tokenUsage": json.dumps(whole)}
+    check_cached(tmp_path, trace, len(models))
 
 
 def test_cached_tokens_that_only_the_response_states_are_part_of_the_input(tmp_path: Path) -> None:
     """Anthropic counts them beside the input, and the autologging of MLflow long left them out."""
     trace = turn_of(None, "tr-1", 1000)
-    counts = {"input_tokens": 10, "output_tokens": 50, "total_tokens": 60}
-    cached = {"cache_read_input_tokens": 900, "cache_creation_input_tokens": 30}
     models = [span for span in trace["data"]["spans"] if span["name"] == "Completions"]
     for span in models:
         said = json.loads(span["attributes"]["mlflow.spanOutputs"])
-        own = {"input_tokens": 10, "output_tokens": 50, **cached}
+        own = {"input_tokens": 10, "output_tokens": 50, **CACHED}
         span["attributes"]["mlflow.spanOutputs"] = json.dumps({**said, "usage": own})
-        span["attributes"]["mlflow.chat.tokenUsage"] = json.dumps(counts)
-    whole = {key: value * len(models) for key, value in counts.items()}
+        span["attributes"]["mlflow.chat.tokenUsage"] = json.dumps(COUNTS)
+    whole = {key: value * len(models) for key, value in COUNTS.items()}
     trace["info"]["trace_metadata"] = {"mlflow.trace.tokenUsage": json.dumps(whole)}
-    (run,) = read_turns(tmp_path, trace)
-    used = run.usage
-    assert used is not None
-    assert (used.input_tokens, used.cached_tokens, used.cache_write_tokens, used.output_tokens) == tuple(
-        count * len(models) for count in (940, 900, 30, 50)
-    )
-    assert summary_of(tmp_path / "turns.jsonl").trust == "complete"
+    check_cached(tmp_path, trace, len(models))
