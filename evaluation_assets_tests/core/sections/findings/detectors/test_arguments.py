@@ -237,3 +237,9 @@ def test_a_price_for_a_night_is_no_stay() -> None:
     step = call("book_hotel", until="2026-03-24")
     message = "A hotel until March 23, 2026, at most $150 a night."
     assert found(DETECTOR, run(asked(message, read, step), agents=TODAY)) == [("unsupported_argument", "2026-03-24")]
+
+
+def test_a_code_may_stand_beside_letters_of_a_script_without_spaces() -> None:
+    for order, expected in (("A20260311", []), ("A20260312", [("unsupported_argument", "A20260312")])):
+        step = call("update_order", order=order)
+        assert found(DETECTOR, run(asked("帮我查一下订单A20260311的物流。", step))) == expected, order
