@@ -313,7 +313,7 @@ def _may_be_checked(text: str, value: Value, results: _Results) -> bool:
 
 def _numbers(text: str) -> list[float]:
     numbers = (value for value in values_in(text) if value.kind == "number")
-    return [float(form) for value in numbers for form in (value.forms[0], *value.parts)]
+    return [float(form) for value in numbers for form in (*value.forms, *value.parts)]
 
 
-DETECTOR = Detector(name="answers", version="12", kinds=("contradicted_answer", "unsupported_answer"), detect=_detect)
+DETECTOR = Detector(name="answers", version="13", kinds=("contradicted_answer", "unsupported_answer"), detect=_detect)

@@ -375,3 +375,13 @@ def test_what_remains_of_a_record_that_is_named_is_computed(said: str, expected:
     user = call("get_user", '{"certificate_1": {"source": "certificate", "amount": 500}, "visa_1": {"source": "visa"}}')
     steps = user, call("search", "The fare is 299."), call("search", "Nothing else."), call("search", "Nothing more.")
     assert found(DETECTOR, run(asked("What remains?", *steps, answer=f"The fare is $299. {said}"))) == expected
+
+
+def test_a_figure_with_three_decimals_may_be_rounded() -> None:
+    assert said("It is 136 miles.", result="distance 136.453, minutes 138") == []
+
+
+def test_an_answer_may_count_nights_from_a_day_of_a_result() -> None:
+    result = '{"check_in": "2026-08-10", "check_out": "2026-08-12"}'
+    assert said("Puedo ampliarla hasta el 13 de agosto.", result, "Quiero tres noches en vez de dos.") == []
+    assert said("Puedo ampliarla hasta el 14 de agosto.", result, "Quiero tres noches en vez de dos.") != []
