@@ -9,15 +9,17 @@ may do anything, and are not checked.
 import re
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import lru_cache
 
 from evaluation_assets.core.sections.findings.claim import Claim
 from evaluation_assets.core.sections.findings.detector import Detected, Detector, claimed_in, in_message
 from evaluation_assets.core.sections.findings.evidence.actions import Action, actions
 from evaluation_assets.core.sections.findings.evidence.course import LONGEST_SENTENCE, Course, PlacedStep, sentences
 from evaluation_assets.core.sections.findings.evidence.cues import cues
+from evaluation_assets.core.sections.findings.evidence.echoed import plain_letters
 from evaluation_assets.core.sections.findings.evidence.effects import may_do_anything
 from evaluation_assets.core.sections.findings.evidence.values import values_in
-from evaluation_assets.core.suites.effects import changes_state, things_of, words_of, words_of_tool
+from evaluation_assets.core.suites.effects import changes_state, has_known_verb, things_of, words_of, words_of_tool
 from evaluation_assets.core.traces.trajectories.model import Span
 
 _CODE = re.compile(r"\b(?=[A-Z0-9]*[A-Z])[A-Z0-9]{5,12}\b")
@@ -55,6 +57,9 @@ _MAKES = "create"
 _LONGEST_GIVEN = 20_000
 _LEAST_OF_NOUN = 4
 _SHORTEST = 3
+_WORD = re.compile(r"[^\W\d_]+")
+_ENDING = 2
+"""Letters by which infinitives end in German and the Romance languages."""
 
 
 def _detect(course: Course) -> Iterator[Detected | Claim]:
@@ -241,6 +246,8 @@ def _does(action: Action, made: PlacedStep) -> bool:
     is_lookup = not _LOOKS.isdisjoint(words[:1]) and "and" not in words  # `get_order` orders nothing
     if not is_lookup and not action.tools.isdisjoint(words):
         return True
+    if not has_known_verb(made.call.name) and any(stem in action.stems for stem in _stems_of(made.call.name)):
+        return True
     is_general = not _GENERAL.isdisjoint(words)
     if is_general or _MAKES in words:  # what is done is said by a noun, or by what is given
         given = words_of(made.arguments_text[:_LONGEST_GIVEN]) if is_general else []
@@ -249,6 +256,13 @@ def _does(action: Action, made: PlacedStep) -> bool:
     return (is_general or changes_state(made.call.name)) and (
         not action.tools or action.words.matches(made.arguments_text)
     )
+
+
+@lru_cache(maxsize=256)
+def _stems_of(tool: str) -> tuple[str, ...]:
+    """The words of a tool's name without their endings, `aender` of `adresse_aendern`, as `Action.stems` has them."""
+    stems = (plain_letters(word)[:-_ENDING].replace("ge", "") for word in _WORD.findall(tool))
+    return tuple(stem for stem in stems if len(stem) >= _LEAST_OF_NOUN)
 
 
 def _names(word: str, verb: str) -> bool:

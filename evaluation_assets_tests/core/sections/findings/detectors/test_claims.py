@@ -282,3 +282,22 @@ def test_a_file_may_be_named_otherwise_than_in_the_call() -> None:
 def test_what_was_booked_is_said_of_the_past_where_a_sentence_goes_on() -> None:
     said = "Since it was booked on May 12, it is within the window, and you can cancel it."
     assert found(DETECTOR, run(asked("Can I cancel what I booked?", READ, answer=said))) == []
+
+
+@pytest.mark.parametrize(
+    ("tool", "said"),
+    [
+        ("adresse_aendern", "Ich habe die Adresse geändert."),
+        ("adresse_ändern", "Ich habe die Adresse geändert."),
+        ("flug_umbuchen", "Ich habe den Flug umgebucht."),
+        ("reserver", "C'est réservé pour deux personnes."),
+        ("annuler_abonnement", "Votre abonnement est annulé."),
+        ("cancelar_cita", "He cancelado su cita."),
+        ("modificare_ordine", "Ho modificato il suo ordine."),
+    ],
+)
+def test_a_tool_does_what_the_verb_of_its_name_says_in_another_language(tool: str, said: str) -> None:
+    assert found(DETECTOR, run(asked("Bitte.", call(tool, "{}"), answer=said))) == []
+    assert found(DETECTOR, run(asked("Bitte.", call("kalender_lesen", "{}"), answer=said))) == [
+        ("unperformed_claim", said)
+    ]
