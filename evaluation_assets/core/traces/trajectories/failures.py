@@ -19,7 +19,7 @@ _LEADING = re.compile(
     r"|\w*(?:error|exception)\s*:"
     r"|\w+ error \d{3,5}\s*[:–—-]"
     r"|\w+(?:notfound|denied|unavailable|refused|forbidden|timeout|exceeded)\s*:(?!\s*0\b)"
-    r"|(?:fehler|erreur|errore?|erro|ошибка|エラー|오류|lỗi)\s?[:：]"
+    r"|(?:fehler|erreur|errore?|erro|ошибка|エラー|오류|lỗi)\s?(?:[:：]|[45]\d\d\b)"
     r"|(?:zugriff verweigert|accès refusé|acceso denegado|accesso negato|acesso negado|доступ запрещ[её]н)\b"
     r"|no executable action|an error occurred while (?:running the tool|parsing tool arguments)\b"
     r"|an (?:unexpected )?error occurred[^.\n]{0,60}:|tool (?:execution|call) failed\b|unknown tool:|mcp error -?\d+:"

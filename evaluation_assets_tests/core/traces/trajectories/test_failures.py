@@ -25,6 +25,7 @@ def failure(text: str) -> str | None:
         ("Fehler: bereits versandt", "Fehler: bereits versandt"),
         ("Erreur : plus de places", "Erreur : plus de places"),
         ("Erro: sem estoque", "Erro: sem estoque"),
+        ("Erreur 500", "Erreur 500"),
         ("Zugriff verweigert", "Zugriff verweigert"),
         ("device unreachable", "device unreachable"),
         ('{"ok": false, "fehler": "Frist abgelaufen"}', "Frist abgelaufen"),
