@@ -64,10 +64,11 @@ _FILE = re.compile(r"\.[A-Za-z]\w{0,4}\b")
 """The end of the name of a file: agents name theirs as they like."""
 
 _DURATION = re.compile(
-    r"\*{0,3}[ -]?(?:(?:business|working|calendar) )?(?P<unit>hour|day|minute|week|month|year|stunde|tag|woche|monat"
-    r"|jahr|heure|jour|semaine|mois|hora|d[ií]a|semana|小时|分钟|天|个工作日)",
+    r"\*{0,3}[ -]?(?:(?:business|working|calendar) )?(?P<unit>hour|day|min(?:ute|\b)|week|month|year|stunde|tag|woche"
+    r"|monat|jahr|heure|jour|semaine|mois|hora|d[ií]a|semana|小时|分钟|天|个工作日)",
     re.IGNORECASE,
 )
+_LENGTH = re.compile(r"(?P<h>\d+)[:h](?P<m>\d\d)(?::(?P<s>\d\d))?")
 _LONGEST_SPAN = 2_000
 _DAY_UNITS = frozenset({"day", "tag", "jour", "día", "dia", "天"})
 _EXAMPLE = re.compile(
@@ -134,6 +135,7 @@ class _Results:
         return (
             any(self._last.get((value.kind, form), -1) >= message.order for form in value.forms)
             or (self._has_next_day and given.holds_day_before(value))
+            or (value.kind == "time" and _is_length(value, message.text, given))
             or (value.kind == "number" and not self._totals.isdisjoint(map(float, value.forms)))
             or (value.kind == "number" and self._differ_by(value))
             or (value.kind == "number" and is_percentage_of(self._shares, value, message.text))
@@ -294,6 +296,16 @@ def _is_slip(value: Value, meant: str, numbers: Sequence[float]) -> bool:
     return not places or abs(Decimal(form) - Decimal(meant)) > Decimal(10) ** -places
 
 
+def _is_length(value: Value, text: str, given: Given) -> bool:
+    """Whether what looks like a time is a number of seconds or minutes that was given: `1:02:05` of 3725."""
+    written = _LENGTH.fullmatch(text, value.start, value.end)
+    if written is None:
+        return False
+    minutes = int(written["h"]) * 60 + int(written["m"])
+    lengths = (minutes, minutes * 60 + int(written["s"] or 0))
+    return any(given.holds(Value("number", (str(length),), 0, 0)) for length in lengths)
+
+
 def _is_between_dates(value: Value, text: str, given: Given) -> bool:
     """Whether a number of days is that between two dates that were given."""
     duration = _DURATION.match(text, value.end)
@@ -315,7 +327,9 @@ def _may_be_checked(text: str, value: Value, results: _Results) -> bool:
         return False
     if value.kind != "number":
         return value.kind != "code" or _FILE.match(text, value.end) is None
-    is_small = float(value.forms[0]) < _LEAST and not (float(value.forms[0]) % 1 and currency_beside(text, value))
+    is_small = max(map(float, value.forms)) < _LEAST and not (
+        float(value.forms[0]) % 1 and currency_beside(text, value)
+    )
     if is_small or _RANGE.search(text, max(0, value.start - 3), value.start) is not None:
         return False
     is_day = float(value.forms[0]) <= _LAST_DAY and _ON_THE.search(text, max(0, value.start - 5), value.start)

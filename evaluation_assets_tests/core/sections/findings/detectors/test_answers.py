@@ -422,3 +422,31 @@ def test_a_day_of_the_month_may_stand_alone() -> None:
         said("32,50 € le 4 et 19,30 € le 27.", '[{"le": "2026-03-04", "m": 32.5}, {"le": "2026-03-27", "m": 19.3}]')
         == []
     )
+
+
+@pytest.mark.parametrize(
+    ("message", "amount"),
+    [
+        ("Send three hundred and fifty dollars to Max.", "$350"),
+        ("Send fifteen hundred dollars to Max.", "$1,500"),
+        ("Send a hundred and twenty dollars.", "$120"),
+        ("Send two thousand five hundred.", "$2,500"),
+        ("I need twenty-five dollars.", "$25"),
+    ],
+)
+def test_a_user_may_spell_a_number_out(message: str, amount: str) -> None:
+    assert said(f"I would send {amount}.", '{"payee": "Max"}', message) == []
+    assert said(f"I would send {amount}9.", '{"payee": "Max"}', message) != []
+
+
+@pytest.mark.parametrize(
+    ("answer", "is_right"),
+    [("It costs 1.9 billion crowns.", True), ("It costs 9.1 billion crowns.", False), ("About 3.7 million.", True)],
+)
+def test_a_small_figure_with_a_scale_is_checked(answer: str, *, is_right: bool) -> None:
+    assert (said(answer, "The tunnel costs 1.9 billion crowns, for 3,677,472 people.") == []) is is_right
+
+
+@pytest.mark.parametrize(("answer", "is_right"), [("It runs 1:02:05.", True), ("2:18 h", True), ("2:28 h", False)])
+def test_a_length_may_be_given_in_seconds_or_minutes(answer: str, *, is_right: bool) -> None:
+    assert (said(answer, '{"seconds": 3725, "minutes": 138}') == []) is is_right

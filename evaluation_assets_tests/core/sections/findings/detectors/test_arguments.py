@@ -257,3 +257,10 @@ def test_a_code_may_stand_beside_letters_of_a_script_without_spaces() -> None:
     for order, expected in (("A20260311", []), ("A20260312", [("unsupported_argument", "A20260312")])):
         step = call("update_order", order=order)
         assert found(DETECTOR, run(asked("帮我查一下订单A20260311的物流。", step))) == expected, order
+
+
+@pytest.mark.parametrize("number", ["55-0129", "30-77160"])
+def test_two_groups_of_digits_are_a_code(number: str) -> None:
+    message = "I am patient 55-0192, employee 30-77161."
+    assert found(DETECTOR, run(asked(message, call("book_slot", patient=number)))) == [("unsupported_argument", number)]
+    assert found(DETECTOR, run(asked(message, call("book_slot", patient="55-0192")))) == []
