@@ -19,6 +19,7 @@ from evaluation_assets.core.sections.findings.evidence.resolved import (
     stays_in,
     times_meant,
 )
+from evaluation_assets.core.sections.findings.evidence.spelled_numbers import spelled_numbers
 from evaluation_assets.core.sections.findings.evidence.values import Value, date_of, misreadings, values_in
 
 _DIGITS = re.compile(r"\d+")
@@ -118,7 +119,7 @@ class Texts:
                 self._known["unknown_day"][index].setdefault(_ANY, known_from)
 
     def add_told(self, text: str, known_from: int) -> None:
-        """Add the times that the words of a user stand for, spans to count by, and codes and numbers told in pieces."""
+        """Add the times that the words of a user stand for, spans to count by, and numbers and codes in pieces."""
         if self._is_again("words", text):
             return
         known = self._known["words"]
@@ -132,6 +133,8 @@ class Texts:
             self._spans.setdefault(span, known_from)
         for minutes in islice(minutes_in(told), _MOST_SPANS):
             self._minutes.setdefault(minutes, known_from)
+        for number in islice(spelled_numbers(told), _MOST_SPANS):
+            known["number"].setdefault(str(number), known_from)
         for joined in _joined(text):
             known["code"].setdefault(joined, known_from)
             if joined.isdecimal():

@@ -94,12 +94,16 @@ _AMOUNTS = (
 )
 _AMOUNT_OF = {word: number for number, words in enumerate(_AMOUNTS, 1) for word in words}
 _SPAN = re.compile(
-    rf"(?<![\w.,])(?P<n>\d{{1,3}}|{'|'.join(sorted(_AMOUNT_OF, key=len, reverse=True))})[ -]?"
+    r"(?<![\w.,])(?:(?<=in )|(?<=by )|(?<=for )|(?<=within )|(?<=after )"
+    r"|(?!an? (?:day|week|month|year)\b(?! (?:later|earlier|before|after|ago|from|longer|more|or))))"
+    rf"(?P<n>\d{{1,3}}|{'|'.join(sorted(_AMOUNT_OF, key=len, reverse=True))})[ -]?"
     rf"(?:more |business |working |calendar |weitere |full )?"
     rf"(?:{'|'.join(f'(?P<{unit}>{words})' for unit, words in _UNIT_WORDS.items())})"
     rf"(?![a-zäöüß])|(?P<fortnight>\bfortnight|\bvierzehn tage)",
     re.IGNORECASE,
 )
+"""So many days, weeks, months or years. `$40 a day` and `once a week` are rates."""
+
 _STAY = re.compile(
     rf"(?<![\w.,])(?:(?<=for )|(?!an? night))"
     rf"(?P<n>\d{{1,2}}|{'|'.join(sorted(_AMOUNT_OF, key=len, reverse=True))}) ?(?:more )?"

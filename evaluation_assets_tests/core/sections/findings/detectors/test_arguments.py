@@ -224,12 +224,26 @@ def test_users_count_from_a_day_of_a_result(message: str, due: str) -> None:
         ("Any time in the morning.", "09:20", True),
         ("Irgendwann nachmittags.", "14:10", True),
         ("At 9 in the morning.", "10:00", False),
+        ("Tomorrow morning, please.", "09:20", True),
+        ("Good morning, move it please.", "09:20", False),
+        ("Guten Abend, bitte verschieben.", "09:20", False),
+        ("Boa tarde, mude o horário.", "09:20", False),
+        ("晚上好，请改一下时间。", "09:20", False),
     ],
 )
 def test_users_count_from_a_time_or_leave_it_open(message: str, at: str, is_given: bool) -> None:
     read = call("get_event", '{"start": "2026-05-14T15:00"}')
     made = found(DETECTOR, run(asked(message, read, call("update_event", start=at))))
     assert made == ([] if is_given else [("unsupported_argument", at)])
+
+
+@pytest.mark.parametrize(
+    "message", ["A car until March 23, 2026, at most $40 a day.", "Until March 23, 2026, once a day."]
+)
+def test_a_rate_is_no_span(message: str) -> None:
+    assert found(DETECTOR, run(asked(message, call("book_car", until="2026-03-24")), agents=TODAY)) == [
+        ("unsupported_argument", "2026-03-24")
+    ]
 
 
 def test_a_price_for_a_night_is_no_stay() -> None:
@@ -243,3 +257,10 @@ def test_a_code_may_stand_beside_letters_of_a_script_without_spaces() -> None:
     for order, expected in (("A20260311", []), ("A20260312", [("unsupported_argument", "A20260312")])):
         step = call("update_order", order=order)
         assert found(DETECTOR, run(asked("帮我查一下订单A20260311的物流。", step))) == expected, order
+
+
+@pytest.mark.parametrize("number", ["55-0129", "30-77160"])
+def test_two_groups_of_digits_are_a_code(number: str) -> None:
+    message = "I am patient 55-0192, employee 30-77161."
+    assert found(DETECTOR, run(asked(message, call("book_slot", patient=number)))) == [("unsupported_argument", number)]
+    assert found(DETECTOR, run(asked(message, call("book_slot", patient="55-0192")))) == []
