@@ -17,7 +17,7 @@ _LEADING = re.compile(
     r"(?!:?\s+0\b|\s+set\s+to\b|[\s-]+(?:handl\w+(?!.*:[ \t]*\S)|rates?(?! limit)|modes?|analysis|tolerance)\b)"
     r"|错误|失败|异常|超时|执行失败|工具执行失败"
     r"|\w*(?:error|exception)\s*:"
-    r"|\w+ error \d{3,5}\s*[:–—-]"
+    r"|\w+ error \d{3,5}\s*[:–—-](?!\s*\d)"
     r"|\w+(?:notfound|denied|unavailable|refused|forbidden|timeout|exceeded)\s*:(?!\s*0\b)"
     r"|(?:fehler|erreur|errore?|erro|ошибка|エラー|오류|lỗi)\s?(?:[:：]|[45]\d\d\b)"
     r"|(?:zugriff verweigert|accès refusé|acceso denegado|accesso negato|acesso negado|доступ запрещ[её]н)\b"
@@ -66,7 +66,7 @@ _EXCUSE = re.compile(
     r"|(?:operation|call|tool|action|query|lookup|command|execution) (?:was |has been )?(?:rejected|denied|halted)\b)"
     r"|(?:http(?:/\d(?:\.\d)?)? )?[45]\d\d\W{1,3}(?:bad|unauth|forbidden|not found|method|request (?:time|entity|uri)"
     r"|conflict|gone|too many|internal|service|gateway|server|client)|(?:\w+\.)*\w*(?:error|exception)(?:\W*\Z|:)"
-    r"|unauthori[sz]ed\b|no response (?:from|was|received)"
+    r"|(?:the |your )?\w+ (?:is |was )?(?:\w+ )?unreachable\b|unauthori[sz]ed\b|no response (?:from|was|received)"
     r"|(?:your |the )?(?:session|token) (?:has |is )?expired(?=\W*\Z|[.,;:]))"
     r"|<title>\W*[45]\d\d\b|[\"'](?:status_?code|code|http_?status)[\"']\s*:\s*[\"']?[45]\d\d\b"
 )
@@ -80,7 +80,7 @@ _TROUBLE = re.compile(
     r" (?:is |was )?(?:\w+ )?(?:unavailable|unreachable|offline|not responding)|(?:unexpected|internal) error"
     r"|internal server error|rate limit (?:exceeded|reached)|too many requests"
     r"|(?:quota|max retries|memory limit) exceeded|out of memory|(?:access|permission)(?: is| was)? denied"
-    r"|unreachable|connection (?:was )?(?:refused|reset|aborted)|not (?:authori[sz]ed|authenticated)"
+    r"|connection (?:was )?(?:refused|reset|aborted)|not (?:authori[sz]ed|authenticated)"
     r"|invalid (?:credentials|token|api key|request|arguments?|parameters?)|exited with (?:code|status) [1-9]\d*)"
     r"(?=\W*\Z|[.,;:!()-]| (?:while|when|after|for|at|on|to|from|in|due|because|with|and|please|of|during)\b)"
 )

@@ -37,6 +37,9 @@ from evaluation_assets.core.traces.trajectories.model import Span
 _LEAST = 20
 """Smaller numbers are counts, list items and ratings, unless they are amounts of money with cents."""
 
+_FEWEST_DIGITS = 2
+"""Fewer digits before `million` are a rough figure."""
+
 _RESULTS = 2
 """Results before a message whose numbers are close by."""
 
@@ -327,9 +330,9 @@ def _may_be_checked(text: str, value: Value, results: _Results) -> bool:
         return False
     if value.kind != "number":
         return value.kind != "code" or _FILE.match(text, value.end) is None
-    is_small = max(map(float, value.forms)) < _LEAST and not (
-        float(value.forms[0]) % 1 and currency_beside(text, value)
-    )
+    is_rough = len(value.forms[0].strip("0.")) < _FEWEST_DIGITS  # `half a million, or 0.5 million`
+    figure = float(value.forms[0]) if is_rough else max(map(float, value.forms))
+    is_small = figure < _LEAST and not (float(value.forms[0]) % 1 and currency_beside(text, value))
     if is_small or _RANGE.search(text, max(0, value.start - 3), value.start) is not None:
         return False
     is_day = float(value.forms[0]) <= _LAST_DAY and _ON_THE.search(text, max(0, value.start - 5), value.start)

@@ -450,3 +450,15 @@ def test_a_small_figure_with_a_scale_is_checked(answer: str, *, is_right: bool) 
 @pytest.mark.parametrize(("answer", "is_right"), [("It runs 1:02:05.", True), ("2:18 h", True), ("2:28 h", False)])
 def test_a_length_may_be_given_in_seconds_or_minutes(answer: str, *, is_right: bool) -> None:
     assert (said(answer, '{"seconds": 3725, "minutes": 138}') == []) is is_right
+
+
+@pytest.mark.parametrize(
+    ("answer", "is_right"),
+    [
+        ("It is worth about $12.9 billion (312 million shares at $41.50).", True),
+        ("It is worth about $19.2 billion (312 million shares at $41.50).", False),
+        ("About 0.3 billion shares.", True),
+    ],
+)
+def test_a_figure_with_a_scale_may_be_computed_or_rough(answer: str, *, is_right: bool) -> None:
+    assert (said(answer, '{"shares": 312000000, "price": 41.5}') == []) is is_right
