@@ -265,7 +265,11 @@ class Batches:
             if broken:
                 unread |= dict.fromkeys(missing, unread_item())
         except BatchGone:
-            _log.warning("%s: the endpoint does not know batch %s any more", self.settings.name, batch)
+            _log.warning(
+                "%s: the endpoint has no batch %s any more, or no results of it; its questions are asked again",
+                self.settings.name,
+                batch,
+            )
             expected, answered, unread = self._items.of(batch), {}, {}
         except ProviderError as problem:  # it may be answered and billed: nothing of it is asked again
             raise Stopped("unavailable", f"batch {batch} cannot be read ({problem}); re-run later") from None
