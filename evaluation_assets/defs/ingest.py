@@ -26,7 +26,7 @@ from evaluation_assets.defs.results import check_result
 from evaluation_assets.defs.stage import Result, Stage, stage
 from evaluation_assets.defs.table_assets import table_spec
 
-READER_VERSION = "46"
+READER_VERSION = "47"
 """Raise it when the same bytes are read into other trajectories."""
 
 PREPROCESSING_VERSION = "2"

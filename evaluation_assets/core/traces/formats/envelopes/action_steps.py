@@ -15,7 +15,6 @@ from typing import Any
 
 from evaluation_assets.core.traces.formats.base import UnusableRecord
 from evaluation_assets.core.traces.formats.context import context_of
-from evaluation_assets.core.traces.formats.conversation import run_of
 from evaluation_assets.core.traces.formats.envelopes.asked import answers_in, asked_at_start, asked_in
 from evaluation_assets.core.traces.formats.envelopes.child_steps import with_child_steps
 from evaluation_assets.core.traces.formats.envelopes.envelope import (
@@ -57,6 +56,7 @@ from evaluation_assets.core.traces.formats.messages.typed_events import (
     without_streamed,
     wordless_in,
 )
+from evaluation_assets.core.traces.formats.run_names import run_of
 from evaluation_assets.core.traces.formats.run_usage import states_usage
 from evaluation_assets.core.traces.formats.stated import ANSWERS
 from evaluation_assets.core.traces.formats.transcript import as_text

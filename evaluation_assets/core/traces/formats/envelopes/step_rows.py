@@ -6,8 +6,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from evaluation_assets.core.traces.formats.conversation import run_of
 from evaluation_assets.core.traces.formats.messages.call_arguments import ARGUMENTS
+from evaluation_assets.core.traces.formats.run_names import run_of
 from evaluation_assets.core.traces.formats.untyped import decoded, without_none
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 

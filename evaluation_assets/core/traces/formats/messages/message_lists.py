@@ -13,6 +13,7 @@ from evaluation_assets.core.traces.formats.messages.glaive import glaive_record,
 from evaluation_assets.core.traces.formats.messages.request_steps import with_requests
 from evaluation_assets.core.traces.formats.messages.rollouts import is_rollout, rollout_record
 from evaluation_assets.core.traces.formats.messages.scored_groups import runs_of_group
+from evaluation_assets.core.traces.formats.messages.several_runs import runs_in
 from evaluation_assets.core.traces.formats.times import chronological, moment, seconds_of
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields
 from evaluation_assets.core.traces.formats.untyped import (
@@ -202,12 +203,14 @@ def _with_choice(data: JsonObject, reason: Any, usage: Any) -> JsonObject:
 
 
 def chats_in(data: Any) -> list[JsonObject]:
-    """The conversations of a chat store or a memory of LlamaIndex, or of a group of answers, each as a record.
+    """The conversations of rows with their names, a chat store of LlamaIndex, or a group of answers, each as a record.
 
     There are none in any other record.
     """
     if runs := runs_of_group(data):
         return runs
+    if runs := runs_in(messages_in(object_in(data)) or ()):
+        return [{"id": name, LISTS[0]: messages} for name, messages in runs]
     stored = object_in(at(object_in(at(data, "chat_store")) or data, "store"))
     chats = {name: messages for name, messages in stored.items() if any(map(is_of_framework, list_in(messages)))}
     return [{"id": name, LISTS[0]: messages} for name, messages in chats.items()]
