@@ -80,3 +80,15 @@ def test_rows_that_a_field_of_any_name_divides_into_conversations_are_doubted(tm
     assert summary_of(path).trust == "doubtful"
     turns = [{**row, "turn_id": number // 4} for number, row in enumerate(rows_of("n", (1, 1)))]
     assert summary_of(written(tmp_path, *turns)).trust == "complete"
+
+
+def test_an_outcome_that_only_the_last_step_has_is_that_of_the_run(tmp_path: Path) -> None:
+    step = {"task": "Is it paid?", "tool": "look_up", "args": {"order": 17}, "result": "paid"}
+    rows = [
+        {"run_id": run, "step": number, **step, "success": outcome if number == 2 else None}
+        for run, outcome in (("a", True), ("b", False))
+        for number in (1, 2)
+    ]
+    assert [run.success for run in trajectories(written(tmp_path, *rows))] == [True, False]
+    rows = [{**row, "success": row["step"] == 1} for row in rows]
+    assert [run.success for run in trajectories(written(tmp_path, *rows))] == [None, None]
