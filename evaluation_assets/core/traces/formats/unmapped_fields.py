@@ -321,9 +321,13 @@ class Fields:
         """The names of the fields that hold something."""
         yield from (key for key, value in self._data.items() if _is_something(value))
 
+    def unread(self) -> list[str]:
+        """The names of the fields with a value that were not taken."""
+        return [key for key in self.filled() if key not in self._taken]
+
     def rest(self) -> dict[str, Any]:
         """Take all remaining fields with a value, unchanged."""
-        rest = {key: value for key, value in self._data.items() if key not in self._taken and _is_something(value)}
+        rest = {key: self._data[key] for key in self.unread()}
         self._taken.update(rest)
         return rest
 
