@@ -141,6 +141,7 @@ def test_the_map_of_a_lenient_judge_is_adopted(judged: Judged) -> None:
     assert [each["change"] for each in card["alignment"]] == ["none", "map", "examples"]
 
 
+@pytest.mark.slow
 def test_examples_that_cure_a_judge_are_adopted(judged: Judged) -> None:
     found = judged.align("mistaken")
     assert found["adopted"] == "examples" and "lenient, noisy are shown them too" in found["written"]

@@ -194,6 +194,7 @@ def test_a_budget_of_calls_limits_a_judge_without_a_price(tmp_path: Path, server
     assert len(server.requests()) == 2 * (CLIPS + 3), "what was paid for is not asked again"
 
 
+@pytest.mark.slow
 def test_a_budget_is_for_all_drops_of_a_command_together(tmp_path: Path, server: ModelServer) -> None:
     given = arguments(tmp_path, server, max_concurrency=1)
     (tmp_path / "runs").mkdir()

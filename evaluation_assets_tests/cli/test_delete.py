@@ -55,6 +55,7 @@ def places_of(home: Path, words: str) -> list[str]:
     return sorted(str(file.relative_to(home)) for file in (*found, *tables))
 
 
+@pytest.mark.slow
 def test_no_word_of_a_deleted_drop_is_left_but_in_labels(home: Path) -> None:
     (home / "drops/other.jsonl").write_bytes(record("other", success=True))
     (home / "drops/secret.jsonl").write_bytes(record("secret", task_description="Refund Mrs Xanthippe", success=False))

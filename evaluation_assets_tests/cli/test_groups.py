@@ -16,6 +16,7 @@ from evaluation_assets_tests.towns import runs
 TASKS = 10
 
 
+@pytest.mark.slow
 def test_a_failure_appears_is_resolved_and_reopened(tmp_path: Path) -> None:
     home, folder = tmp_path / "home", tmp_path / "in" / "nights"
     folder.mkdir(parents=True)

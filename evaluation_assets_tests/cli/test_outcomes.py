@@ -36,6 +36,7 @@ def test_the_terminal_says_which_runs_were_drawn(tmp_path: Path) -> None:
     assert next(line for line in printed.splitlines() if "drawn" in line) in planned
 
 
+@pytest.mark.slow
 def test_a_file_of_a_folder_that_is_a_suite_is_told_how_to_get_into_it(tmp_path: Path) -> None:
     home, folder = tmp_path / "home", tmp_path / "runs" / "stock"
     folder.mkdir(parents=True)
@@ -297,6 +298,7 @@ def test_a_budget_that_is_spent_early_is_told_once_of_each_judge(tmp_path: Path,
     assert "check failed       evaluation_report: enough_scored" in done.stdout
 
 
+@pytest.mark.slow
 def test_an_evaluation_that_could_not_ask_says_which_verdicts_it_lost_and_how_they_come_back(
     tmp_path: Path, server: ModelServer
 ) -> None:

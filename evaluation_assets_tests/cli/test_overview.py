@@ -186,6 +186,7 @@ def test_a_long_name_of_an_agent_is_cut_in_the_table(tmp_path: Path) -> None:
     assert "L" * 300 in command("leaderboard", "--format", "json", home=tmp_path).stdout
 
 
+@pytest.mark.slow
 def test_runs_before_the_baseline_are_no_drift_also_when_they_are_judged_again(tmp_path: Path) -> None:
     folder = tmp_path / "drops" / "support"
     for name, failing in (("z_old", 8), ("a_new", 2)):
@@ -214,6 +215,7 @@ def test_what_fails_all_tables_is_said_of_the_first_ones(tmp_path: Path) -> None
     assert re.search(r"again and \d more\.$", line)
 
 
+@pytest.mark.slow
 def test_drops_are_in_the_order_of_their_runs_in_whatever_order_they_are_evaluated(tmp_path: Path) -> None:
     """A backlog was told in the order of its evaluation, and a night that was evaluated again became the newest."""
     folder = tmp_path / "drops" / "support"

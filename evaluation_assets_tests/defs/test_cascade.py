@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import dagster as dg
+import pytest
 import yaml
 from upath import UPath
 
@@ -53,6 +54,7 @@ def cascade() -> FittedCascade:
     return accepting(STAGES, unsure=0.7)
 
 
+@pytest.mark.slow
 def test_later_stages_judge_less_and_what_nobody_accepts_is_reviewed(
     tmp_path: Path, instance: dg.DagsterInstance
 ) -> None:

@@ -60,6 +60,7 @@ def test_a_judge_is_asked_the_same_bytes_alone_and_on_a_panel(
         assert [row["scores"] for row in alone.verdicts(level)] == [row["scores"] for row in panel.verdicts(level)]
 
 
+@pytest.mark.slow
 def test_a_new_judge_on_judged_drops_makes_no_call_of_the_old_ones(
     tmp_path: Path, instance: dg.DagsterInstance, server: ModelServer
 ) -> None:

@@ -141,6 +141,7 @@ def group_failures(installation: Workspace) -> dg.ExecuteInProcessResult:
     return job.execute_in_process(instance=installation.instance, asset_selection=keys, raise_on_error=False)
 
 
+@pytest.mark.slow
 def test_a_failure_group_is_told_of_each_suite_once(installation: Workspace, receiver: list[dict[str, Any]]) -> None:
     drops = {"s/1": 0, "t/1": 0, "s/2": TASKS, "t/2": TASKS, "t/3": 0}
     cursor, told = "[]", []

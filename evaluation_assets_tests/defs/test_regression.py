@@ -161,6 +161,7 @@ def test_a_regressed_drop_fails_the_blocking_check_and_the_report_says_why(
     assert "Scores are means over tasks, without each judge's leniency" in text
 
 
+@pytest.mark.slow
 def test_a_recorded_pair_of_runs_is_inconclusive_and_three_tasks_fell(installation: Workspace) -> None:
     names = {"base": "gpt-4.1", "tuned": "ft_gpt-4.1-2025-04-14_sierra_tau2-full-sft_BzrYdMNm"}
     folder = Path(installation.home.drops.path) / "airline"

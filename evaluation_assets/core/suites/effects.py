@@ -62,6 +62,11 @@ def hangs_up(tool: str) -> bool:
     return tuple(words_of_tool(tool)[:2]) in _HANGS_UP
 
 
+def has_known_verb(tool: str) -> bool:
+    """Whether a word of a tool's name says whether it reads or changes something."""
+    return not (_READS | _CHANGES | _NOUNS).isdisjoint(words_of_tool(tool))
+
+
 def changes_state(tool: str) -> bool:
     """Whether a tool changes something outside the conversation, by the first verb in its name.
 

@@ -57,6 +57,7 @@ def test_a_provider_may_be_exempt(server: ModelServer, tmp_path: Path) -> None:
     assert SECRET in sent and not judgements[0].verdict.redacted
 
 
+@pytest.mark.slow
 def test_a_text_that_cannot_be_searched_is_not_sent(server: ModelServer, tmp_path: Path) -> None:
     slow = {"patterns": {"slow": r"(?:a|aa)+$"}}
     sent, judgements = asked(server, tmp_path, "a" * 5_000 + "b", redaction=slow)

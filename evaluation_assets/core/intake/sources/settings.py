@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any, Literal
-from urllib.parse import urlsplit, urlunsplit
 
 from pydantic import AnyHttpUrl, Field
 from upath import UPath
 
 from evaluation_assets.core.intake.sources.coding_agent_titles import CODING_AGENT_TITLES
+from evaluation_assets.core.models.addresses import without_password
 from evaluation_assets.core.system.configuration import (
     Duration,
     InvalidConfiguration,
@@ -63,14 +63,6 @@ class SourceSettings(Section):
         raise NotImplementedError
 
 
-def without_credentials(url: str) -> str:
-    """A URL without user, password and query, to be shown."""
-    parts = urlsplit(url)
-    if not parts.netloc:
-        return url
-    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
-
-
 class MlflowSettings(SourceSettings):
     """Traces of an MLflow tracking server.
 
@@ -91,7 +83,7 @@ class MlflowSettings(SourceSettings):
     @property
     def place(self) -> str:
         """Tracking server and experiments."""
-        return f"{without_credentials(self.tracking_uri)}, {', '.join(self.experiments) or 'all experiments'}"
+        return f"{without_password(self.tracking_uri)}, {', '.join(self.experiments) or 'all experiments'}"
 
 
 class PhoenixSettings(SourceSettings):
@@ -112,7 +104,7 @@ class PhoenixSettings(SourceSettings):
     @property
     def place(self) -> str:
         """Server and project."""
-        return f"{without_credentials(str(self.url))}, project {self.project}"
+        return f"{without_password(str(self.url))}, project {self.project}"
 
 
 class FolderSettings(SourceSettings):

@@ -16,7 +16,7 @@ from evaluation_assets.core.traces.trajectories.model import Trajectory
 JudgedClaim = tuple[str, str, str]
 """A judge, a claim of the final answer, and the words of the run that contradict it, as the judge quotes both."""
 
-GATHERING_VERSION = "19"
+GATHERING_VERSION = "20"
 
 MISSING_CALL = "missing_call"
 _AT_THE_END = frozenset({MISSING_CALL, "wrong_answer", "missing_content"})

@@ -16,7 +16,7 @@ from evaluation_assets.core.traces.formats.base import (
     UnreadableDrop,
 )
 from evaluation_assets.core.traces.formats.envelopes.action_steps import ACTION_STEPS
-from evaluation_assets.core.traces.formats.files.pages import confirm_pages, page_in
+from evaluation_assets.core.traces.formats.files.pages import are_wrapped, confirm_pages, page_in
 from evaluation_assets.core.traces.formats.files.records import read_records
 from evaluation_assets.core.traces.formats.files.samples import OTHER_FORMAT, sample_of
 from evaluation_assets.core.traces.formats.isolation import reader_failed
@@ -56,16 +56,17 @@ def _first_of(formats: Collection[Format], sample: Sample) -> Format | None:
     """The first format that recognises a file, or else the records of the page that it is."""
     whole = next((each for each in formats if each.detect(sample)), None)
     page = page_in(sample) if whole is None else None
-    return whole if page is None else next((each for each in formats if _is_of_records(each, page[1])), None)
+    return whole if page is None else next((each for each in formats if _is_of_records(each, *page)), None)
 
 
 def _is_in(formats: Collection[Format], sample: Sample) -> bool:
     return _first_of(formats, sample) is not None
 
 
-def _is_of_records(known: Format, records: Sample) -> bool:
+def _is_of_records(known: Format, path: str, records: Sample) -> bool:
     """Whether a format recognises the records of a page."""
-    return known.name not in _NOT_IN_PAGES and known.detect(records)
+    unfit = WHOLE_DOCUMENTS if are_wrapped(path) else _NOT_IN_PAGES
+    return known.name not in unfit and known.detect(records)
 
 
 _SHIPPED = SPECIFIC | {
@@ -114,7 +115,7 @@ def _page_of(file: DropFile, chosen: Format) -> str:
     except UnreadableDrop:
         return ""
     page = None if chosen.detect(sample) else page_in(sample)
-    return "" if page is None or not _is_of_records(chosen, page[1]) else page[0]
+    return "" if page is None or not _is_of_records(chosen, *page) else page[0]
 
 
 def looks_like(chosen: Format, files: Sequence[DropFile]) -> bool:

@@ -17,6 +17,10 @@ _LEADING = re.compile(
     r"(?!:?\s+0\b|\s+set\s+to\b|[\s-]+(?:handl\w+(?!.*:[ \t]*\S)|rates?(?! limit)|modes?|analysis|tolerance)\b)"
     r"|错误|失败|异常|超时|执行失败|工具执行失败"
     r"|\w*(?:error|exception)\s*:"
+    r"|\w+ error \d{3,5}\s*[:–—-](?!\s*\d)"
+    r"|\w+(?:notfound|denied|unavailable|refused|forbidden|timeout|exceeded)\s*:(?!\s*0\b)"
+    r"|(?:fehler|erreur|errore?|erro|ошибка|エラー|오류|lỗi)\s?(?:[:：]|[45]\d\d\b)"
+    r"|(?:zugriff verweigert|accès refusé|acceso denegado|accesso negato|acesso negado|доступ запрещ[её]н)\b"
     r"|no executable action|an error occurred while (?:running the tool|parsing tool arguments)\b"
     r"|an (?:unexpected )?error occurred[^.\n]{0,60}:|tool (?:execution|call) failed\b|unknown tool:|mcp error -?\d+:"
     r"|encountered error:|i encountered an error\b|tool_use_error>"
@@ -62,7 +66,7 @@ _EXCUSE = re.compile(
     r"|(?:operation|call|tool|action|query|lookup|command|execution) (?:was |has been )?(?:rejected|denied|halted)\b)"
     r"|(?:http(?:/\d(?:\.\d)?)? )?[45]\d\d\W{1,3}(?:bad|unauth|forbidden|not found|method|request (?:time|entity|uri)"
     r"|conflict|gone|too many|internal|service|gateway|server|client)|(?:\w+\.)*\w*(?:error|exception)(?:\W*\Z|:)"
-    r"|unauthori[sz]ed\b|no response (?:from|was|received)"
+    r"|(?:the |your )?\w+ (?:is |was )?(?:\w+ )?unreachable\b|unauthori[sz]ed\b|no response (?:from|was|received)"
     r"|(?:your |the )?(?:session|token) (?:has |is )?expired(?=\W*\Z|[.,;:]))"
     r"|<title>\W*[45]\d\d\b|[\"'](?:status_?code|code|http_?status)[\"']\s*:\s*[\"']?[45]\d\d\b"
 )
@@ -158,7 +162,13 @@ def _field_in(text: str) -> str | None:
         error = result.get("exception")
     if error is True or (not error and result.get("ok") is False):
         error = result
-    return _words_of(error) or ("error" if isinstance(error, dict) and error else None)
+    return _words_of(error) or (_only_text_of(error) if isinstance(error, dict) and error else None)
+
+
+def _only_text_of(error: JsonObject) -> str:
+    """What an error says in a field of any name, if it has but one text: `{"ok": false, "fehler": "abgelaufen"}`."""
+    texts = [each for each in error.values() if isinstance(each, str)]
+    return (_words_of(texts[0]) if len(texts) == 1 else None) or "error"
 
 
 def _is_well(text: str) -> bool:

@@ -9,7 +9,7 @@ import pytest
 from upath import UPath
 
 from evaluation_assets.core.intake.sources.opening import STORES
-from evaluation_assets.core.intake.sources.settings import SETTINGS, InvalidSources, load_sources, without_credentials
+from evaluation_assets.core.intake.sources.settings import SETTINGS, InvalidSources, load_sources
 from evaluation_assets.core.system.configuration import duration
 
 
@@ -83,15 +83,3 @@ def test_durations(text: str, seconds: int) -> None:
 def test_what_is_no_duration_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="for example 30m, 12h or 7d"):
         duration(text)
-
-
-@pytest.mark.parametrize(
-    ("url", "shown"),
-    [
-        ("http://user:password@host:5000/x?token=1", "http://host:5000/x"),
-        ("databricks", "databricks"),
-        ("http://host", "http://host"),
-    ],
-)
-def test_credentials_in_a_url_are_not_shown(url: str, shown: str) -> None:
-    assert without_credentials(url) == shown

@@ -12,6 +12,7 @@ from evaluation_assets.core.sections.outcomes.model import fit, too_few
 from evaluation_assets_tests.core.sections.outcomes.made_runs import a_run, drawn, noise
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task_level", [False, True])
 def test_outcomes_that_nothing_explains_yield_no_model(task_level: bool) -> None:
     """Twenty times, with outcomes by run and by task: at most one false model."""

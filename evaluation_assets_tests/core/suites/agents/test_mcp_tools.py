@@ -69,6 +69,7 @@ def test_a_tool_server_that_dies_fails_the_attempt_and_asks_the_model_no_more(
     assert len(server.requests()) == 1
 
 
+@pytest.mark.slow
 def test_every_attempt_has_an_mcp_server_of_its_own(running: Running, server: ModelServer) -> None:
     server.script([steps("tenth", {"calls": [{"name": "count", "arguments": {}}]}, {"text": DONE.format("1")})])
     stdio = {"name": "tests", "command": COMMAND[0], "args": COMMAND[1:], "cwd": ROOT}

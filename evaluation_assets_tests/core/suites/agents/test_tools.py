@@ -215,6 +215,8 @@ def test_a_trajectory_is_read_as_it_was_written(happened: list[Any]) -> None:
         (lambda data: data.update(text="short"), r"step 0\.\.\d+: expected to start at 0 and end by 5"),
         (lambda data: data.update(task_id=" "), "blank"),
         (lambda data: data.update(duration_s=-1.0), "is negative: -1"),
+        (lambda data: data.update(trial=-1), "is negative: -1"),
+        (lambda data: data.update(trial=1 << 63), "trial has more than 64 bits"),
         (
             lambda data: data["turns"][0]["interactions"][0]["steps"][0].update(thought=[0, 10_000]),
             r"span 0\.\.10000 is not within its step",

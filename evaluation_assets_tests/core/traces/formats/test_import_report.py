@@ -203,6 +203,7 @@ def test_any_json_can_be_counted(data: Any) -> None:
     assert isinstance(census_of(data).tool_spans, frozenset)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("folder", sorted(path.name for path in FIXTURES.iterdir()))
 def test_a_format_that_the_files_do_not_have_is_rejected_or_doubtful(folder: str) -> None:
     files = files_of(FIXTURES / folder)

@@ -20,6 +20,15 @@ def failure(text: str) -> str | None:
         ("Timed out after 30 s", "Timed out after 30 s"),
         ("执行失败: 参数", "执行失败: 参数"),
         ("ValueError: bad", "ValueError: bad"),
+        ("SMTP error 550: mailbox unavailable", "SMTP error 550: mailbox unavailable"),
+        ("TaskNotFound: 88", "TaskNotFound: 88"),
+        ("Fehler: bereits versandt", "Fehler: bereits versandt"),
+        ("Erreur : plus de places", "Erreur : plus de places"),
+        ("Erro: sem estoque", "Erro: sem estoque"),
+        ("Erreur 500", "Erreur 500"),
+        ("Zugriff verweigert", "Zugriff verweigert"),
+        ("device unreachable", "device unreachable"),
+        ('{"ok": false, "fehler": "Frist abgelaufen"}', "Frist abgelaufen"),
         (
             "An error occurred while running the tool. Please try again.",
             "An error occurred while running the tool. Please try again.",
@@ -73,6 +82,8 @@ def test_failures_are_told_in_the_words_of_the_result(text: str, said: str) -> N
 @pytest.mark.parametrize(
     "text",
     [
+        "Found error 404: 31 times",
+        "web-01: ok, web-02: unreachable, db-01: ok",
         "",
         "3 errors were found in the log",
         '{"error": null, "result": 4}',

@@ -11,8 +11,9 @@ from upath import UPath
 
 from evaluation_assets.core.intake.drops import InvalidDrop, as_one
 from evaluation_assets.core.intake.sources.drops import file_id
-from evaluation_assets.core.intake.sources.settings import BucketSettings, FolderSettings, without_credentials
+from evaluation_assets.core.intake.sources.settings import BucketSettings, FolderSettings
 from evaluation_assets.core.intake.sources.store import StoreError, Trace, Wanted
+from evaluation_assets.core.models.addresses import without_password
 from evaluation_assets.core.system.commands import installing
 from evaluation_assets.core.system.regular_files import is_inside, is_local
 from evaluation_assets.core.traces.trajectories.model import JsonObject
@@ -78,7 +79,7 @@ class FileStore:
             if is_local(self._root) and not isinstance(problem, OSError):
                 raise
             why = " ".join(str(problem).split()) or type(problem).__name__  # each store has errors of its own
-            raise StoreError(f"{without_credentials(str(self._root))} cannot be listed: {why}") from problem
+            raise StoreError(f"{without_password(str(self._root))} cannot be listed: {why}") from problem
         traces = [self._trace(path) for path in files if not _is_in(path, self._home)]
         return sorted((trace for trace in traces if trace is not None), key=attrgetter("ended_at", "id"))
 

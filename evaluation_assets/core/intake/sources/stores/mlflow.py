@@ -16,8 +16,9 @@ from mlflow.entities import TraceInfo
 from mlflow.exceptions import MlflowException
 from mlflow.store.entities.paged_list import PagedList
 
-from evaluation_assets.core.intake.sources.settings import MlflowSettings, without_credentials
+from evaluation_assets.core.intake.sources.settings import MlflowSettings
 from evaluation_assets.core.intake.sources.store import StoreError, Trace, Wanted
+from evaluation_assets.core.models.addresses import without_password
 from evaluation_assets.core.system.chunks import chunks
 from evaluation_assets.core.system.paging import paged
 from evaluation_assets.core.traces.formats.untyped import first_text, object_in
@@ -112,7 +113,7 @@ class MlflowStore:
         try:
             return ask()
         except MlflowException as problem:
-            why = problem.message.replace(self._settings.tracking_uri, without_credentials(self._settings.tracking_uri))
+            why = problem.message.replace(self._settings.tracking_uri, without_password(self._settings.tracking_uri))
             raise StoreError(f"MLflow at {self._settings.place} gives no traces: {why}") from None
 
 

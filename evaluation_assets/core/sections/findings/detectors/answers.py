@@ -16,7 +16,7 @@ from functools import cached_property
 
 from evaluation_assets.core.sections.findings.claim import VERDICTS, Claim, ClaimVerdict
 from evaluation_assets.core.sections.findings.detector import Detected, Detector, claimed_in, in_message
-from evaluation_assets.core.sections.findings.evidence.computed import is_percentage_of, not_computed
+from evaluation_assets.core.sections.findings.evidence.computed import is_one_rounded, is_percentage_of, not_computed
 from evaluation_assets.core.sections.findings.evidence.course import Asked, Course, Message, PlacedStep, quotation
 from evaluation_assets.core.sections.findings.evidence.cues import cues
 from evaluation_assets.core.sections.findings.evidence.effects import may_do_anything
@@ -24,6 +24,7 @@ from evaluation_assets.core.sections.findings.evidence.given import Given, Texts
 from evaluation_assets.core.sections.findings.evidence.results import as_read
 from evaluation_assets.core.sections.findings.evidence.totals import (
     Record,
+    differences_of,
     named_figures,
     records_in,
     shares_of,
@@ -35,6 +36,9 @@ from evaluation_assets.core.traces.trajectories.model import Span
 
 _LEAST = 20
 """Smaller numbers are counts, list items and ratings, unless they are amounts of money with cents."""
+
+_FEWEST_DIGITS = 2
+"""Fewer digits before `million` are a rough figure."""
 
 _RESULTS = 2
 """Results before a message whose numbers are close by."""
@@ -63,10 +67,11 @@ _FILE = re.compile(r"\.[A-Za-z]\w{0,4}\b")
 """The end of the name of a file: agents name theirs as they like."""
 
 _DURATION = re.compile(
-    r"\*{0,3}[ -]?(?:(?:business|working|calendar) )?(?P<unit>hour|day|minute|week|month|year|stunde|tag|woche|monat"
-    r"|jahr|heure|jour|semaine|mois|hora|d[ií]a|semana|小时|分钟|天|个工作日)",
+    r"\*{0,3}[ -]?(?:(?:business|working|calendar) )?(?P<unit>hour|day|min(?:ute|\b)|week|month|year|stunde|tag|woche"
+    r"|monat|jahr|heure|jour|semaine|mois|hora|d[ií]a|semana|小时|分钟|天|个工作日)",
     re.IGNORECASE,
 )
+_LENGTH = re.compile(r"(?P<h>\d+)[:h](?P<m>\d\d)(?::(?P<s>\d\d))?")
 _LONGEST_SPAN = 2_000
 _DAY_UNITS = frozenset({"day", "tag", "jour", "día", "dia", "天"})
 _EXAMPLE = re.compile(
@@ -80,6 +85,10 @@ _BEFORE = 50
 
 _GIVEN_DURATION = re.compile(rf"\d{_DURATION.pattern}", re.IGNORECASE)
 _DAY_OF_MONTH = re.compile(r"\s?[日일号號]")
+_ON_THE = re.compile(r"\b(?:am|vom|zum|le|du|au|el|del|al|il|dal|día|dia)\s$", re.IGNORECASE)
+_LAST_DAY = 31
+"""Days of a month that follow an article: `le 27`."""
+
 _RANGE = re.compile(r"\d\s?[-–—]\s?$")
 
 
@@ -111,6 +120,7 @@ class _Results:
         self._unread: list[tuple[str, str]] = []
         self._of_tools: dict[str, list[Record]] = {}
         self._shares: list[float] = []
+        self._differences: list[float] = []
         self._named: dict[str, set[float]] = {}
         self._close_by: deque[str] = deque(maxlen=_RESULTS)
         self._totals = {total for text in course.instructions for total in sums_in_lines(text)}
@@ -128,10 +138,17 @@ class _Results:
         return (
             any(self._last.get((value.kind, form), -1) >= message.order for form in value.forms)
             or (self._has_next_day and given.holds_day_before(value))
+            or (value.kind == "time" and _is_length(value, message.text, given))
             or (value.kind == "number" and not self._totals.isdisjoint(map(float, value.forms)))
+            or (value.kind == "number" and self._differ_by(value))
             or (value.kind == "number" and is_percentage_of(self._shares, value, message.text))
             or (value.kind == "number" and _is_between_dates(value, message.text, given))
         )
+
+    def _differ_by(self, value: Value) -> bool:
+        """Whether two neighbouring records differ by a figure of several digits, or have it as their mean."""
+        figures = (float(form) for form in value.forms if len(form) >= _SHORTEST_SLIP)
+        return any(is_one_rounded(figure, self._differences) for figure in figures)
 
     def _read(self) -> None:
         """Read new results: the totals of each, and over all results of a tool."""
@@ -142,6 +159,7 @@ class _Results:
             for records in records_in(result):
                 self._totals.update(totals_of(records))
                 self._shares += shares_of(records)
+                self._differences = sorted((*self._differences, *differences_of(records)))
                 so_far = self._of_tools.setdefault(tool, [])
                 so_far += records
                 self._totals.update(totals_of(so_far))
@@ -281,6 +299,16 @@ def _is_slip(value: Value, meant: str, numbers: Sequence[float]) -> bool:
     return not places or abs(Decimal(form) - Decimal(meant)) > Decimal(10) ** -places
 
 
+def _is_length(value: Value, text: str, given: Given) -> bool:
+    """Whether what looks like a time is a number of seconds or minutes that was given: `1:02:05` of 3725."""
+    written = _LENGTH.fullmatch(text, value.start, value.end)
+    if written is None:
+        return False
+    minutes = int(written["h"]) * 60 + int(written["m"])
+    lengths = (minutes, minutes * 60 + int(written["s"] or 0))
+    return any(given.holds(Value("number", (str(length),), 0, 0)) for length in lengths)
+
+
 def _is_between_dates(value: Value, text: str, given: Given) -> bool:
     """Whether a number of days is that between two dates that were given."""
     duration = _DURATION.match(text, value.end)
@@ -302,10 +330,13 @@ def _may_be_checked(text: str, value: Value, results: _Results) -> bool:
         return False
     if value.kind != "number":
         return value.kind != "code" or _FILE.match(text, value.end) is None
-    is_small = float(value.forms[0]) < _LEAST and not (float(value.forms[0]) % 1 and currency_beside(text, value))
+    is_rough = len(value.forms[0].strip("0.")) < _FEWEST_DIGITS  # `half a million, or 0.5 million`
+    figure = float(value.forms[0]) if is_rough else max(map(float, value.forms))
+    is_small = figure < _LEAST and not (float(value.forms[0]) % 1 and currency_beside(text, value))
     if is_small or _RANGE.search(text, max(0, value.start - 3), value.start) is not None:
         return False
-    if _DAY_OF_MONTH.match(text, value.end) is not None:
+    is_day = float(value.forms[0]) <= _LAST_DAY and _ON_THE.search(text, max(0, value.start - 5), value.start)
+    if is_day or _DAY_OF_MONTH.match(text, value.end) is not None:
         return False
     duration = _DURATION.match(text, value.end)
     return duration is None or results.have_any(duration["unit"])
@@ -313,7 +344,7 @@ def _may_be_checked(text: str, value: Value, results: _Results) -> bool:
 
 def _numbers(text: str) -> list[float]:
     numbers = (value for value in values_in(text) if value.kind == "number")
-    return [float(form) for value in numbers for form in (value.forms[0], *value.parts)]
+    return [float(form) for value in numbers for form in (*value.forms, *value.parts)]
 
 
-DETECTOR = Detector(name="answers", version="12", kinds=("contradicted_answer", "unsupported_answer"), detect=_detect)
+DETECTOR = Detector(name="answers", version="13", kinds=("contradicted_answer", "unsupported_answer"), detect=_detect)

@@ -252,5 +252,5 @@ def _texts(name: str, value: Any) -> Iterator[tuple[str, str]]:
 
 
 DETECTOR = Detector(
-    name="arguments", version="8", kinds=("unsupported_argument", "contradicted_argument"), detect=_detect
+    name="arguments", version="9", kinds=("unsupported_argument", "contradicted_argument"), detect=_detect
 )

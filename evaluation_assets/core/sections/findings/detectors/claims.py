@@ -9,15 +9,17 @@ may do anything, and are not checked.
 import re
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import lru_cache
 
 from evaluation_assets.core.sections.findings.claim import Claim
 from evaluation_assets.core.sections.findings.detector import Detected, Detector, claimed_in, in_message
 from evaluation_assets.core.sections.findings.evidence.actions import Action, actions
 from evaluation_assets.core.sections.findings.evidence.course import LONGEST_SENTENCE, Course, PlacedStep, sentences
 from evaluation_assets.core.sections.findings.evidence.cues import cues
+from evaluation_assets.core.sections.findings.evidence.echoed import plain_letters
 from evaluation_assets.core.sections.findings.evidence.effects import may_do_anything
 from evaluation_assets.core.sections.findings.evidence.values import values_in
-from evaluation_assets.core.suites.effects import changes_state, things_of, words_of, words_of_tool
+from evaluation_assets.core.suites.effects import changes_state, has_known_verb, things_of, words_of, words_of_tool
 from evaluation_assets.core.traces.trajectories.model import Span
 
 _CODE = re.compile(r"\b(?=[A-Z0-9]*[A-Z])[A-Z0-9]{5,12}\b")
@@ -30,6 +32,18 @@ _SUBJECT = 2
 _CLAUSE = re.compile(r",? (?:so|but|and) (?=i(?:['’]ve| have| ['’]?ve)? )|; (?=i(?:['’]ve| have) )", re.IGNORECASE)
 """Before a main clause with its own subject: `I can't see it, so I have opened a ticket`."""
 
+_GOES_ON = re.compile(
+    r"[,;，；]\s*|\s(?=(?:so|and|but|und|aber|et|mais|y|pero|e|ma|mas|и|но)\s)",
+    re.IGNORECASE,
+)
+"""Where another clause may begin, which says what will be: `I've locked it, and nobody can use it`."""
+
+_IS_CONDITION = re.compile(
+    r"(?:but |and |aber |und )?(?:only )?(?:if|unless|once|when|until|provided|as soon as|wenn|falls|sobald|sofern|si"
+    r"|quand|cuando|se|quando|если|когда)\b|如果|若|一旦",
+    re.IGNORECASE,
+)
+_ASKS = ("?", "？")
 _MOST_OF_CONSENT = 8
 """Words of a message that only agrees."""
 
@@ -40,9 +54,15 @@ _GENERAL = frozenset(
 _MAKES = "create"
 """Verbs of tools that may do anything: what they are given, or the noun beside `create`, says what."""
 
+_CHANGES = "change"
+"""The action that may be done to a text of the agent, as well as by a tool."""
+
 _LONGEST_GIVEN = 20_000
 _LEAST_OF_NOUN = 4
 _SHORTEST = 3
+_WORD = re.compile(r"[^\W\d_]+")
+_ENDING = 2
+"""Letters by which infinitives end in German and the Romance languages."""
 
 
 def _detect(course: Course) -> Iterator[Detected | Claim]:
@@ -66,7 +86,7 @@ def _detect(course: Course) -> Iterator[Detected | Claim]:
                 sentence = sentence[: reason.start()]
             if (clause := _CLAUSE.search(sentence)) is not None:
                 sentence = sentence[clause.end() :]
-            if len(sentence) > LONGEST_SENTENCE or cues("no_claim").matches(sentence):
+            if len(sentence) > LONGEST_SENTENCE or not (sentence := _claiming(sentence, known, words)):
                 continue
             performed.read_until(message.turn)
             claimed = [
@@ -101,6 +121,29 @@ def _detect(course: Course) -> Iterator[Detected | Claim]:
                 yield claimed_in(message, span, "supported" if is_done else "not_found")
                 if not is_done:
                     yield in_message("unperformed_claim", message, span)
+
+
+def _claiming(sentence: str, known: Sequence[Action], words: Collection[str]) -> str:
+    """A sentence as far as it may claim something: to the end of a clause that does, if no condition follows.
+
+    The agent must have a tool for it, and what was changed have a code: a draft or a plan is changed without one.
+    """
+    no_claim = cues("no_claim")
+    if not no_claim.matches(sentence):
+        return sentence
+    if sentence.rstrip()[-1:] in _ASKS:
+        return ""
+    for boundary in _GOES_ON.finditer(sentence):
+        clause, rest = sentence[: boundary.start()], sentence[boundary.end() :]
+        if no_claim.matches(clause):
+            return ""
+        if any(
+            action.claims.matches(clause)
+            for action in known
+            if not action.tools.isdisjoint(words) and (action.name != _CHANGES or _codes(clause))
+        ):
+            return "" if _IS_CONDITION.match(rest) else clause
+    return ""
 
 
 def _is_asked(action: Action, message: str, words: Collection[str], *, is_answer: bool) -> bool:
@@ -166,6 +209,7 @@ class _Performed:
         self._done: set[str] = set()
         self._done_to_anything: set[str] = set()
         self._codes: dict[str, set[str]] = {}
+        self._lengths: dict[str, set[int]] = {}
 
     def read_until(self, turn: int) -> None:
         """Read the calls of all turns up to this one."""
@@ -188,13 +232,20 @@ class _Performed:
                 if not codes:
                     self._done_to_anything.add(action.name)
                 self._codes.setdefault(action.name, set()).update(codes)
+                self._lengths.setdefault(action.name, set()).update(map(len, codes))
 
     def lacks(self, things: Collection[str]) -> bool:
         """Whether a tool that changes state is named after one of these things, and no call was about it."""
         return any(_are_alike(word, thing) for word in things for thing in self._untouched)
 
     def has(self, action: Action, named: set[str]) -> bool:
-        """Whether the action was done, to what is named if anything is."""
+        """Whether the action was done, to what is named if anything is.
+
+        A code that is longer or shorter than all those of its calls may name the same thing in another way, as that of
+        a file does beside its ID.
+        """
+        lengths = self._lengths.get(action.name, ())
+        named = {code for code in named if len(code) in lengths}
         if not named or action.name in self._done_to_anything:
             return action.name in self._done
         return not named.isdisjoint(self._codes.get(action.name, ()))
@@ -205,6 +256,8 @@ def _does(action: Action, made: PlacedStep) -> bool:
     is_lookup = not _LOOKS.isdisjoint(words[:1]) and "and" not in words  # `get_order` orders nothing
     if not is_lookup and not action.tools.isdisjoint(words):
         return True
+    if not has_known_verb(made.call.name) and any(stem in action.stems for stem in _stems_of(made.call.name)):
+        return True
     is_general = not _GENERAL.isdisjoint(words)
     if is_general or _MAKES in words:  # what is done is said by a noun, or by what is given
         given = words_of(made.arguments_text[:_LONGEST_GIVEN]) if is_general else []
@@ -213,6 +266,13 @@ def _does(action: Action, made: PlacedStep) -> bool:
     return (is_general or changes_state(made.call.name)) and (
         not action.tools or action.words.matches(made.arguments_text)
     )
+
+
+@lru_cache(maxsize=256)
+def _stems_of(tool: str) -> tuple[str, ...]:
+    """The words of a tool's name without their endings, `aender` of `adresse_aendern`, as `Action.stems` has them."""
+    stems = (plain_letters(word)[:-_ENDING].replace("ge", "") for word in _WORD.findall(tool))
+    return tuple(stem for stem in stems if len(stem) >= _SHORTEST)
 
 
 def _names(word: str, verb: str) -> bool:
@@ -225,4 +285,4 @@ def _codes(text: str) -> set[str]:
     return forms | {code.casefold() for code in _CODE.findall(text)}
 
 
-DETECTOR = Detector(name="claims", version="13", kinds=("unperformed_claim",), detect=_detect)
+DETECTOR = Detector(name="claims", version="14", kinds=("unperformed_claim",), detect=_detect)

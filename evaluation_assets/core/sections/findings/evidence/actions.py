@@ -7,6 +7,7 @@ from functools import cache
 from typing import Any
 
 from evaluation_assets.core.sections.findings.evidence.cues import document
+from evaluation_assets.core.sections.findings.evidence.echoed import plain_letters
 from evaluation_assets.core.text.pattern_sets import PatternSet
 from evaluation_assets.core.text.shipped_yaml import shipped_yaml
 
@@ -17,7 +18,8 @@ class Action:
 
     `with_tool` says that only who has such a tool claims it: `published` is said of books, too.
     `claims` fit sentences by which an agent claims it, `states` those that only claim it if the agent has
-    tried to or was asked to, `words` any text that says that it was done.
+    tried to or was asked to, `words` any text that says that it was done. `stems` are these words in plain letters, in
+    which a verb of a tool's name may be found.
     """
 
     name: str
@@ -26,6 +28,7 @@ class Action:
     claims: PatternSet
     states: PatternSet
     words: PatternSet
+    stems: str
 
 
 @cache
@@ -42,5 +45,6 @@ def _action(name: str, entry: Mapping[str, Any]) -> Action:
         for frames in (document()["claim"], document()["state"])
     )
     alone = [rf"(?<![A-Za-z_])(?:{words})(?![A-Za-z_])" for words in done.values()]
-    patterns = (PatternSet(each, re.IGNORECASE) for each in (claims, states, alone))
-    return Action(name, frozenset(entry["tools"]), bool(entry.get("with_tool")), *patterns)
+    claimed, stated, said = (PatternSet(each, re.IGNORECASE) for each in (claims, states, alone))
+    stems = plain_letters(" ".join(done.values())).replace("ge", "")
+    return Action(name, frozenset(entry["tools"]), bool(entry.get("with_tool")), claimed, stated, said, stems)

@@ -85,6 +85,7 @@ def not_computed(
                 or _is_share(value, text, values, wrong)
                 or _is_quotient(value, text, values, wrong)
                 or _is_with_rate(value, text, values, close_by)
+                or _is_of_several(value, text, values, close_by)
             ):
                 computed.setdefault(value.forms, value.start)
         unsupported = [value for value in unsupported if value.start < computed.get(value.forms, len(text))]
@@ -96,7 +97,7 @@ def not_computed(
 def _is_computed(value: Value, close_by: Sequence[float], ordered: Sequence[float]) -> bool:
     own = {float(form) for form in value.forms}
     others = [number for number in close_by if number not in own]
-    return any(_is_result(figure, others) or _is_one_rounded(figure, ordered) for figure in own)
+    return any(_is_result(figure, others) or is_one_rounded(figure, ordered) for figure in own)
 
 
 def _is_result(figure: float, numbers: Sequence[float]) -> bool:
@@ -115,7 +116,7 @@ def _is_result(figure: float, numbers: Sequence[float]) -> bool:
     return False
 
 
-def _is_one_rounded(figure: float, ordered: Sequence[float]) -> bool:
+def is_one_rounded(figure: float, ordered: Sequence[float]) -> bool:
     """Whether a figure is one of the ordered numbers with fewer digits, at least two of them, rounded or cut."""
     digits, exponent = Decimal(repr(figure)).normalize().as_tuple()[1:]
     if len(digits) < _FEWEST_DIGITS or not isinstance(exponent, int):
@@ -203,6 +204,27 @@ def _is_with_rate(value: Value, text: str, values: Sequence[Value], close_by: Se
     return any(
         abs(number * (1 + sign * rate) - figure) <= _CENT / 2 for rate in rates for number in others for sign in (1, -1)
     ) or any(abs(number * rate - figure) <= _CENT / 2 for rate in rates for number in others)
+
+
+def _is_of_several(value: Value, text: str, values: Sequence[Value], close_by: Sequence[float]) -> bool:
+    """Whether a figure is an amount of money that is a whole number of its line times a price, or that number.
+
+    To the cent, as in `36 shares for $2,929.32` at a price of 81.37 each, or rounded, as in `$12.9 billion`.
+    """
+    figure, is_money = max(map(float, value.forms)), currency_beside(text, value) is not None
+    others = [
+        max(map(float, other.forms))
+        for other in _beside(text, value, values)
+        if is_money is (currency_beside(text, other) is None)
+    ]
+    pairs = [(count, figure) if is_money else (figure, count) for count in others]
+    prices = [price for price in close_by if price % 1]
+    return any(
+        abs(count * price - amount) < _CENT / 2 or (len(value.forms) > 1 and is_one_rounded(amount, [count * price]))
+        for count, amount in pairs
+        if count > 1 and not count % 1
+        for price in prices
+    )
 
 
 def _beside(text: str, value: Value, values: Sequence[Value]) -> list[Value]:

@@ -7,7 +7,19 @@ from datetime import UTC, date, datetime, timedelta
 from itertools import islice
 from typing import Literal, get_args
 
-from evaluation_assets.core.sections.findings.evidence.resolved import days_meant, speaks_of_days, stays_in, times_meant
+from evaluation_assets.core.sections.findings.evidence.cues import cues
+from evaluation_assets.core.sections.findings.evidence.loose_days import loose_days
+from evaluation_assets.core.sections.findings.evidence.resolved import (
+    Distance,
+    counted_in,
+    days_meant,
+    minutes_in,
+    moved,
+    speaks_of_days,
+    stays_in,
+    times_meant,
+)
+from evaluation_assets.core.sections.findings.evidence.spelled_numbers import spelled_numbers
 from evaluation_assets.core.sections.findings.evidence.values import Value, date_of, misreadings, values_in
 
 _DIGITS = re.compile(r"\d+")
@@ -22,6 +34,10 @@ _LAST_DIGITS = 4
 _LONGEST_MISREAD = 40
 _MOST_DATES = 40
 _MOST_STAYS = 4
+_MOST_SPANS = 8
+_DAY = 24 * 60
+"""Minutes of a day."""
+
 _YEAR = re.compile(r"^\d{4}-(?=\d)")
 _COMPACT = re.compile(r"((?:19|20)\d\d)(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])")
 _SECONDS = re.compile(r"1\d{9}(?:\.\d+)?")
@@ -44,7 +60,8 @@ Writer = Literal["said", "argument", "thought", "words", "unknown_day"]
 """Where a text stands: in what anybody said or a result has, in the arguments of a call, or in a thought.
 
 `words` are dates and times that words stand for, such as `tomorrow`, and codes and numbers that were told in pieces.
-`unknown_day` is any date, from words on if nothing tells what day it was when they were said.
+`unknown_day` is any date, from words on if nothing tells what day it was when they were said, any time if users leave
+it open, and the times that they count from others by minutes and hours.
 """
 
 _Index = Literal["date", "time", "number", "code", "day", "bare_day", "dated_day", "month", "tail", "calendar"]
@@ -60,6 +77,8 @@ class Texts:
             writer: {index: {} for index in get_args(_Index)} for writer in _WRITERS
         }
         self._stays: set[int] = set()
+        self._spans: dict[Distance, int] = {}
+        self._minutes: dict[int, int] = {}
         self._added: set[tuple[Writer, str]] = set()
 
     def add(self, text: str, known_from: int = 0, writer: Writer = "said") -> None:
@@ -75,7 +94,14 @@ class Texts:
     def add_days(self, text: str, known_from: int, todays: Collection[date]) -> None:
         """Add the days that the words of a text stand for, if one of these days was today."""
         known = self._known["words"]
-        named = [*_dates_in(text, todays), *(day for today in todays for day in days_meant(text, today, ends=False))]
+        loose = [*islice(loose_days(text[:_LONGEST_TOLD]), _MOST_DATES)]
+        for form in loose:
+            known["date" if form.count("-") == 2 else "bare_day"].setdefault(form, known_from)
+            known["day"].setdefault(_YEAR.sub("", form), known_from)
+        named = [
+            *_dates_in(text, loose, todays),
+            *(day for today in todays for day in days_meant(text, today, ends=False)),
+        ]
         for day in named[:_MOST_DATES]:
             known["calendar"].setdefault(_form_of(day), known_from)
         self._stays.update(islice(stays_in(text), _MOST_STAYS))
@@ -93,12 +119,22 @@ class Texts:
                 self._known["unknown_day"][index].setdefault(_ANY, known_from)
 
     def add_told(self, text: str, known_from: int) -> None:
-        """Add the times that the words of a user stand for, and the codes and numbers told in pieces."""
+        """Add the times that the words of a user stand for, spans to count by, and numbers and codes in pieces."""
         if self._is_again("words", text):
             return
         known = self._known["words"]
-        for time in times_meant(text):
+        times = [*times_meant(text)]
+        for time in times:
             known["time"].setdefault(time, known_from)
+        told = text[:_LONGEST_TOLD]
+        if not times and cues("open_time").matches(told) and all(value.kind != "time" for value in values_in(told)):
+            self._known["unknown_day"]["time"].setdefault(_ANY, known_from)
+        for span in islice(counted_in(told), _MOST_SPANS):
+            self._spans.setdefault(span, known_from)
+        for minutes in islice(minutes_in(told), _MOST_SPANS):
+            self._minutes.setdefault(minutes, known_from)
+        for number in islice(spelled_numbers(told), _MOST_SPANS):
+            known["number"].setdefault(str(number), known_from)
         for joined in _joined(text):
             known["code"].setdefault(joined, known_from)
             if joined.isdecimal():
@@ -113,20 +149,36 @@ class Texts:
 
     def given_to(self, event: int, *, also: Collection[Writer] = ()) -> "Given":
         """What was said before an event of the run, by its number, and in other texts if these count too."""
-        return Given([self._known[writer] for writer in ("said", *also)], event)
+        counts = "words" in also
+        return Given(
+            [self._known[writer] for writer in ("said", *also)],
+            event,
+            self._spans if counts else {},
+            self._minutes if "unknown_day" in also else {},
+        )
 
 
 class Given:
     """The values that were given up to an event."""
 
-    def __init__(self, known: Sequence[Mapping[_Index, Mapping[str, int]]], until: int) -> None:
+    def __init__(
+        self,
+        known: Sequence[Mapping[_Index, Mapping[str, int]]],
+        until: int,
+        spans: Mapping[Distance, int],
+        minutes: Mapping[int, int],
+    ) -> None:
         self._known = known
         self._until = until
+        self._spans = [span for span, first in spans.items() if first <= until]
+        self._minutes = [each for each, first in minutes.items() if first <= until]
 
     def holds(self, value: Value) -> bool:
         """Whether a text has the value, in any notation."""
         if value.kind == "date":
-            return any(self._has_date(form) for form in value.forms)
+            return any(self._has_date(form) or self._is_counted(form) for form in value.forms)
+        if value.kind == "time" and (self._has("time", _ANY) or any(map(self._is_minutes_on, value.forms))):
+            return True
         if self._has_any(value.kind, value.forms) or self._has_any("tail", _tails(value)):
             return True
         if value.parts and all(self._has("number", part) for part in value.parts):
@@ -169,6 +221,32 @@ class Given:
                     with suppress(ValueError):
                         yield date_of(form)
 
+    def _is_counted(self, form: str) -> bool:
+        """Whether a date is so many days, weeks or months before or after one that was given."""
+        day = _YEAR.sub("", form)
+        for number, unit in self._spans:
+            for sign in (-1, 1):
+                with suppress(ValueError, OverflowError):
+                    if day == form:
+                        counted = (moved(each, sign * number, unit) for each in self.dates())
+                        if any(f"{each.month}-{each.day}" == day for each in counted):
+                            return True
+                    elif self._is_named(_form_of(moved(date_of(form), sign * number, unit))):
+                        return True
+        return False
+
+    def _is_named(self, form: str) -> bool:
+        """Whether a text has a date, or a word that stands for one day."""
+        named = (self._known[0]["date"], *(known["calendar"] for known in self._known))
+        return any(form in dates and dates[form] <= self._until for dates in named)
+
+    def _is_minutes_on(self, form: str) -> bool:
+        """Whether a time is so many minutes before or after one that was given."""
+        hour, _, minute = form.partition(":")
+        at = int(hour) * 60 + int(minute)
+        others = (divmod((at + sign * each) % _DAY, 60) for each in self._minutes for sign in (-1, 1))
+        return self._has_any("time", (f"{hour}:{minute:02}" for hour, minute in others))
+
     def _has(self, index: _Index, form: str) -> bool:
         return any(form in known[index] and known[index][form] <= self._until for known in self._known)
 
@@ -193,14 +271,14 @@ class Given:
         )
 
 
-def _dates_in(text: str, todays: Collection[date]) -> Iterator[date]:
+def _dates_in(text: str, loose: Iterable[str], todays: Collection[date]) -> Iterator[date]:
     """The dates in a text; one without a year is of this year, of the last one or of the next."""
-    for value in values_in(text[:_LONGEST_TOLD]):
-        for form in value.forms if value.kind == "date" else ():
-            years = [""] if form.count("-") == 2 else [f"{today.year + n}-" for today in todays for n in (-1, 0, 1)]
-            for year in years:
-                with suppress(ValueError):
-                    yield date_of(f"{year}{form}")
+    written = (form for value in values_in(text[:_LONGEST_TOLD]) if value.kind == "date" for form in value.forms)
+    for form in (*written, *loose):
+        years = [""] if form.count("-") == 2 else [f"{today.year + n}-" for today in todays for n in (-1, 0, 1)]
+        for year in years:
+            with suppress(ValueError):
+                yield date_of(f"{year}{form}")
 
 
 def _tails(value: Value) -> Iterator[str]:

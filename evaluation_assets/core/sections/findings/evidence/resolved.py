@@ -94,15 +94,35 @@ _AMOUNTS = (
 )
 _AMOUNT_OF = {word: number for number, words in enumerate(_AMOUNTS, 1) for word in words}
 _SPAN = re.compile(
-    rf"(?<![\w.,])(?P<n>\d{{1,3}}|{'|'.join(sorted(_AMOUNT_OF, key=len, reverse=True))})[ -]?"
+    r"(?<![\w.,])(?:(?<=in )|(?<=by )|(?<=for )|(?<=within )|(?<=after )"
+    r"|(?!an? (?:day|week|month|year)\b(?! (?:later|earlier|before|after|ago|from|longer|more|or))))"
+    rf"(?P<n>\d{{1,3}}|{'|'.join(sorted(_AMOUNT_OF, key=len, reverse=True))})[ -]?"
     rf"(?:more |business |working |calendar |weitere |full )?"
     rf"(?:{'|'.join(f'(?P<{unit}>{words})' for unit, words in _UNIT_WORDS.items())})"
     rf"(?![a-zäöüß])|(?P<fortnight>\bfortnight|\bvierzehn tage)",
     re.IGNORECASE,
 )
+"""So many days, weeks, months or years. `$40 a day` and `once a week` are rates."""
+
 _STAY = re.compile(
-    rf"(?<![\w.,])(?P<n>\d{{1,2}}|{'|'.join(sorted(_AMOUNT_OF, key=len, reverse=True))}) ?(?:more )?"
+    rf"(?<![\w.,])(?:(?<=for )|(?!an? night))"
+    rf"(?P<n>\d{{1,2}}|{'|'.join(sorted(_AMOUNT_OF, key=len, reverse=True))}) ?(?:more )?"
     r"(?:nights?\b|nächte?\b|noches?\b|nuits?\b|nott[ei]\b|noites?\b|ноч\w+|đêm\b|박|泊|晚)",
+    re.IGNORECASE,
+)
+"""Nights to stay. `$132 a night` is a price."""
+
+_ANOTHER_DAY = re.compile(
+    r"\b(?:(?:following|next|previous) day|day (?:later|earlier|after(?! tomorrow)|before(?! yesterday))"
+    r"|(?:tag|vortag) (?:danach|davor|später)|folgetag|lendemain|veille|día (?:siguiente|anterior|después|antes))\b"
+    r"|翌日|第二天|前日|다음 날",
+    re.IGNORECASE,
+)
+_MINUTES = re.compile(
+    rf"(?<![\w.,:])(?:(?P<half>half an|halbe|halben|media|demi)"
+    rf"|(?P<n>\d{{1,3}}|{'|'.join(sorted(_AMOUNT_OF, key=len, reverse=True))}))[ -]?(?:more |weitere )?"
+    r"(?:min(?:ute|uto)?[ns]?\b|minuti\b|minutos\b|分(?:钟|間)?|분"
+    r"|(?P<hour>hours?\b|hrs?\b|h\b|stunden?\b|std\b|heures?\b|horas?\b|or[ae]\b|小时|小時|時間|시간))",
     re.IGNORECASE,
 )
 _PERIODS = re.compile(
@@ -131,6 +151,9 @@ _ORDINAL = re.compile(
     r"(?P<d2>\d{1,2})\b(?![.,:]\d)|\b(?:days?|tag|lunes|martes|jueves|viernes) (?P<d3>\d{1,2})\b(?![.,:]\d)",
     re.IGNORECASE,
 )
+Distance = tuple[int, str]
+"""A number and its unit: `day`, `week`, `month` or `year`."""
+
 _MOST_SPAN = 1000
 _LONGEST = 20_000
 
@@ -201,9 +224,46 @@ def days_meant(text: str, today: date, *, ends: bool = True) -> Iterator[date]:
 
 def stays_in(text: str) -> Iterator[int]:
     """For how many nights, or days, a text asks."""
-    for match in _STAY.finditer(text[:_LONGEST]):
-        written = match["n"].casefold()
-        yield int(written) if written.isdecimal() else _AMOUNT_OF[written]
+    return (_amount(match["n"]) for match in _STAY.finditer(text[:_LONGEST]))
+
+
+def spans_in(text: str) -> Iterator[Distance]:
+    """The spans of days, weeks, months and years that a text has in words or figures."""
+    for match in _SPAN.finditer(text[:_LONGEST]):
+        if match.lastgroup == "fortnight":
+            yield 2, "week"
+        elif (number := _amount(match["n"])) <= _MOST_SPAN:
+            yield number, match.lastgroup or ""
+
+
+def counted_in(text: str) -> Iterator[Distance]:
+    """The spans by which a user counts from a day that is given elsewhere; also nights, and `the following day`."""
+    yield from spans_in(text)
+    yield from ((nights, "day") for nights in stays_in(text))
+    if _ANOTHER_DAY.search(text[:_LONGEST]) is not None:
+        yield 1, "day"
+
+
+def minutes_in(text: str) -> Iterator[int]:
+    """The spans of minutes and hours that a text has, in minutes."""
+    for match in _MINUTES.finditer(text[:_LONGEST]):
+        unit = 60 if match["hour"] else 1
+        yield unit // 2 if match["half"] else unit * _amount(match["n"])
+
+
+def moved(day: date, number: int, unit: str) -> date:
+    """The day so many days, weeks, months or years after another one.
+
+    Raises:
+        OverflowError, ValueError: there is no such day.
+    """
+    if unit in ("day", "week"):
+        return day + timedelta(days=number * (7 if unit == "week" else 1))
+    return _months_on(day, number * (12 if unit == "year" else 1))
+
+
+def _amount(written: str) -> int:
+    return int(written) if written.isdecimal() else _AMOUNT_OF[written.casefold()]
 
 
 def weekdays_named(text: str) -> Iterator[int]:
@@ -236,20 +296,9 @@ def times_meant(text: str) -> Iterator[str]:
 
 def _spans(text: str, today: date) -> Iterator[date]:
     """So many days, weeks, months or years before and after today."""
-    for match in _SPAN.finditer(text):
-        unit = match.lastgroup or ""
-        if unit == "fortnight":
-            number, unit = 2, "week"
-        else:
-            written = match["n"].casefold()
-            number = int(written) if written.isdecimal() else _AMOUNT_OF[written]
-        if number > _MOST_SPAN:
-            continue
+    for number, unit in spans_in(text):
         for sign in (-1, 1):
-            if unit in ("day", "week"):
-                day = today + timedelta(days=sign * number * (7 if unit == "week" else 1))
-            else:
-                day = _months_on(today, sign * number * (12 if unit == "year" else 1))
+            day = moved(today, sign * number, unit)
             yield from (day, day - timedelta(days=1), day + timedelta(days=1)) if unit in ("month", "year") else (day,)
 
 

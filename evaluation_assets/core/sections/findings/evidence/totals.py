@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from itertools import islice, pairwise
+from statistics import fmean
 from typing import Any
 
 from evaluation_assets.core.sections.findings.evidence.results import document_of, table_of
@@ -56,11 +57,20 @@ def _named(value: Any, depth: int) -> Iterator[tuple[str, float]]:
 
 
 def totals_of(records: Sequence[Record]) -> Iterator[float]:
-    """The sums of each field over all records, and over two neighbours."""
+    """The sums of each field over all records, whatever their sign, its mean, and the sums of two neighbours."""
     if 1 < len(records) <= _MOST_RECORDS:
         for own in _columns(records):
-            yield round(sum(own), 2)
+            yield abs(round(sum(own), 2))
+            yield abs(round(fmean(own), 2))
             yield from (round(one + other, 2) for one, other in pairwise(own))
+
+
+def differences_of(records: Sequence[Record]) -> Iterator[float]:
+    """By how much few records differ from their neighbours in each field, and its mean."""
+    if 1 < len(records) <= _FEW:
+        for own in _columns(records):
+            yield from (abs(round(one - other, 2)) for one, other in pairwise(own))
+            yield abs(fmean(own))
 
 
 def shares_of(records: Sequence[Record]) -> Iterator[float]:

@@ -39,6 +39,9 @@ _MONTH_BEFORE = "|".join(name for names in _MONTHS for name in names.split("|") 
 _BOLD = r"\*{0,3}"
 """Marks of bold and italic text."""
 
+_LETTER = rf"[^\W{UNSPACED}]"
+"""A letter or digit that a code may go on with: in scripts without spaces, words stand right beside it."""
+
 _SPACED = r"\d{1,3}(?:[ \u2009]\d{3}){1,4}(?!\d)(?:[.,]\d+)?"
 _VALUE = re.compile(
     r"(?:(?<![A-Za-z0-9])|(?<=\dT))(?=[#\w-]{0,60}?\d|[^\W\d_]{3,12}\.?\*{0,3}\s\*{0,3}\d)(?:"
@@ -53,8 +56,8 @@ _VALUE = re.compile(
     r"(?:\s?(?P<half>[ap])\.?m\b)?)"
     r"|(?P<hour>(?<![\d:.,])(?P<h2>1[0-2]|0?[1-9])\s?(?P<half2>[ap])\.?m\b)"
     r"|(?P<grouped>(?<![\w-])(?:[A-Z]{2}\d\d(?:\s[A-Z0-9]{4}){2,7}(?:\s[A-Z0-9]{1,3})?|\d{4}(?:\s\d{4}){2,4})(?![\w-]))"
-    r"|(?P<code>(?<![\w-])#?(?=[A-Za-z_#-]*\d)(?=[\d_#-]*[A-Za-z])[A-Za-z0-9]{1,40}(?:[-_][A-Za-z0-9]{1,40}){0,8}(?![\w-]))"
-    r"|(?P<digits>(?<![\w.,-])(?!\d{1,5}-\d{1,2}-\d{1,2}(?![\d-]))\d{2,12}(?:-\d{2,12}){2,6}(?![\w-]))"
+    rf"|(?P<code>(?<!{_LETTER})(?<!-)#?(?=[A-Za-z_#-]*\d)(?=[\d_#-]*[A-Za-z])[A-Za-z0-9]{{1,40}}(?:[-_][A-Za-z0-9]{{1,40}}){{0,8}}(?!{_LETTER})(?!-))"
+    rf"|(?P<digits>(?<!{_LETTER})(?<![.,-])(?!\d{{1,5}}-\d{{1,2}}-\d{{1,2}}(?![\d-]))(?:\d{{2,12}}(?:-\d{{2,12}}){{2,6}}|\d{{2,3}}-\d{{4,12}})(?!{_LETTER})(?!-))"
     rf"|(?P<number>(?<![^\W{UNSPACED}])(?:{_SPACED}|\d+[万萬만]\d{{1,4}}|\d+(?:[.,'\u202f\u00a0]\d+)*)(?!\d)))",
     re.IGNORECASE,
 )

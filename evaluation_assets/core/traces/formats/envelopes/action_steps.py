@@ -25,7 +25,7 @@ from evaluation_assets.core.traces.formats.envelopes.envelope import (
     plain_message,
     without,
 )
-from evaluation_assets.core.traces.formats.envelopes.exchanges import with_exchanges
+from evaluation_assets.core.traces.formats.envelopes.exchanges import AGENT, USER, with_exchanges
 from evaluation_assets.core.traces.formats.envelopes.paired_lists import with_steps
 from evaluation_assets.core.traces.formats.envelopes.step_acts import (
     BESIDE,
@@ -38,12 +38,8 @@ from evaluation_assets.core.traces.formats.envelopes.step_acts import (
     with_results,
 )
 from evaluation_assets.core.traces.formats.envelopes.step_rows import run_of_row, run_with_steps
-from evaluation_assets.core.traces.formats.messages.acts import (
-    CODE,
-    RESULTS,
-    THOUGHTS,
-    TOOLS,
-)
+from evaluation_assets.core.traces.formats.envelopes.turn_rows import conversation_of, with_turns
+from evaluation_assets.core.traces.formats.messages.acts import CODE, RESULTS, THOUGHTS, TOOLS
 from evaluation_assets.core.traces.formats.messages.call_arguments import ARGUMENTS
 from evaluation_assets.core.traces.formats.messages.chat import meaning_of
 from evaluation_assets.core.traces.formats.messages.typed_events import (
@@ -56,7 +52,6 @@ from evaluation_assets.core.traces.formats.messages.typed_events import (
     without_streamed,
     wordless_in,
 )
-from evaluation_assets.core.traces.formats.run_names import run_of
 from evaluation_assets.core.traces.formats.run_usage import states_usage
 from evaluation_assets.core.traces.formats.stated import ANSWERS
 from evaluation_assets.core.traces.formats.transcript import as_text
@@ -72,10 +67,6 @@ _LISTS = (
 _EVENTS = (
     *_LISTS, "events", "turns", "transcript", "log", "logs", "messages", "conversation", "dialogue", "dialog", "chat",
     "utterances", "exchanges", "interactions",
-)  # fmt: skip
-_ASKED = ("user", "user_message", "user_input", "human")
-_SAID = (
-    "assistant", "agent_response", "assistant_response", "assistant_message", "agent_message", "agent", "bot", "ai",
 )  # fmt: skip
 _RENAMED = {
     "expectedOutput": "expected_output", "reference": "expected_output", "completion_time": "duration_s",
@@ -152,9 +143,11 @@ def _results_by_list(data: JsonObject, names: Iterable[str], asked: Any) -> dict
 
 
 def _run_of(row: Any) -> str | None:
-    """The run of a step, or of an exchange, that is a record of its own."""
+    """The run of a step, or the conversation of a turn, that is a record of its own."""
+    if (conversation := conversation_of(row)) is not None and (_is_exchange_with_calls(row) or not _holds(row)):
+        return conversation
     if _is_exchange_with_calls(row):
-        return run_of(row) or OF_DOCUMENT
+        return OF_DOCUMENT
     return None if _holds(row) or "hook_event_name" in object_in(row) else run_of_row(row)
 
 
@@ -165,12 +158,12 @@ def _is_exchange_with_calls(item: Any) -> bool:
 
 def _are_exchanges(items: list[Any]) -> bool:
     """Whether each item of a list is what a user asked and what an agent answered, or has nothing but one of these."""
-    asked, said = ([bool(first_text(item, *names)) for item in items] for names in (_ASKED, _SAID))
+    asked, said = ([bool(first_text(item, *names)) for item in items] for names in (USER, AGENT))
     return (
         any(asked)
         and any(said)
         and all(
-            (has_asked and has_said) or ((has_asked or has_said) and len(item.keys() - _WHEN) == 1)
+            (has_asked and has_said) or ((has_asked or has_said) and len(item.keys() - _WHEN - {*LISTS_OF_CALLS}) == 1)
             for item, has_asked, has_said in zip(items, asked, said, strict=True)
         )
     )
@@ -215,7 +208,9 @@ def _is_message(item: JsonObject) -> bool:
 
 def _conversations(data: JsonObject) -> Iterator[Chat]:
     exchanges = data.get(PARTS) or [data]
-    if all(map(_is_exchange_with_calls, exchanges)):
+    if PARTS in data and all(conversation_of(row) is not None for row in exchanges):
+        data = with_turns(exchanges)
+    elif all(map(_is_exchange_with_calls, exchanges)):
         data = {"turns": exchanges}
     elif PARTS in data:
         data = run_with_steps(data[PARTS])
@@ -294,14 +289,18 @@ def _agent_of(step: JsonObject) -> str | None:
 
 def _exchanged(step: JsonObject, place: str) -> Iterator[JsonObject]:
     """What a user asked, the calls of the agent with their results, and its answer."""
-    if (asked := first_text(step, *_ASKED)) is not None:
+    if (asked := first_text(step, *USER)) is not None:
         yield plain_message("user", asked)
     made = {name: step[name] for name in LISTS_OF_CALLS if name in step}
     called = {} if made else {name: step[name] for name in ("tools",) if any(map(has_result, _acts_in(step, name)))}
+    lists = (name for name in _LISTS if name not in LISTS_OF_CALLS)
+    steps = next((name for name in lists if _are_steps(step.get(name), True, are_calls=False)), "")
     if made or called:
         yield from _messages(made or {LISTS_OF_CALLS[0]: called["tools"]}, place, None)
-    if (said := first_text(step, *_SAID)) is not None:
-        yield {**without(step, *_ASKED, *_SAID, *LISTS_OF_CALLS, *called), **plain_message("assistant", said)}
+    for number, inner in enumerate(step.get(steps) or ()):
+        yield from _messages(inner, f"{place}.{number}", None)
+    if (said := first_text(step, *AGENT)) is not None:
+        yield {**without(step, *USER, *AGENT, *LISTS_OF_CALLS, *called, steps), **plain_message("assistant", said)}
 
 
 def _acts_in(step: JsonObject, name: str) -> Iterator[JsonObject]:
@@ -334,7 +333,7 @@ ACTION_STEPS = Envelope(
     name="action_steps",
     description="runs as lists of actions with their arguments and results, such as steps or tools_called",
     detection="a list (steps, trajectory, tools_called, events, ...) of objects that each name an action or tool, or "
-    "their kind (user, tool_call, tool_result, ...); or steps with the ID of their run",
+    "their kind (user, tool_call, tool_result, ...); or steps or turns with the ID of their run",
     by_turn=True,
     holds=_holds,
     part_of=_run_of,

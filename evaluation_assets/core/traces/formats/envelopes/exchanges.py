@@ -10,9 +10,14 @@ from evaluation_assets.core.traces.formats.messages.acts import TOOLS
 from evaluation_assets.core.traces.formats.untyped import first_text, list_in
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
+USER = ("user_message", "user_input", "user", "human")
+AGENT = (
+    "assistant_message", "assistant_response", "agent_response", "agent_message", "assistant", "agent", "bot", "ai",
+)  # fmt: skip
+"""Who spoke, as the name of what they said. Single words come last: they may name a person, or an agent."""
 _LISTS = ("turns", "exchanges", "interactions", "conversation", "dialogue", "dialog")
 _ASKED = ("user_query", "userQuery", "query", "question", "prompt", "request", "input")
-_SAID = ("response", "answer", "reply", "completion", "output")
+_SAID = ("bot_response", "response", "answer", "reply", "completion", "output")
 
 
 def with_exchanges(data: JsonObject) -> JsonObject:
@@ -25,6 +30,13 @@ def with_exchanges(data: JsonObject) -> JsonObject:
         return data
     turns, asked = list(map(_named, data[name])), asked_in(data)
     return {**data, name: turns} if asked is None or asked[1] == turns[0]["user"] else data
+
+
+def exchanged_in(item: JsonObject) -> tuple[str, str] | None:
+    """The fields with what a user asked and with what was answered, which may be nothing; `None` if it lacks one."""
+    asked = next((name for name in (*_ASKED, "message", *USER) if first_text(item, name)), None)
+    said = next((name for name in (*_SAID, *AGENT) if isinstance(item.get(name, 0), str | None)), None)
+    return None if asked is None or said is None else (asked, said)
 
 
 def _is_exchange(item: Any) -> bool:

@@ -9,26 +9,19 @@ from typing import Any
 from evaluation_assets.core.traces.formats.context import OUTCOMES
 from evaluation_assets.core.traces.formats.messages.call_arguments import ARGUMENTS
 from evaluation_assets.core.traces.formats.run_names import run_of
-from evaluation_assets.core.traces.formats.untyped import decoded, without_none
+from evaluation_assets.core.traces.formats.untyped import decoded, in_both_cases, without_none
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
-_TOOLS = ("tool", "tool_name", "toolName", "action", "function_name", "function")
-_SHOWN = ("observation", "result", "tool_result", "tool_output", "output", "response")
-_SAID = ("thought", "reasoning", "final_answer", "answer")
-_NUMBERS = ("step", "step_number", "step_id", "step_index", "index")
-_OF_RUNS = (
-    "task",
-    "question",
-    "query",
-    "instruction",
-    "goal",
-    "final_answer",
-    "answer",
-    "prediction",
-    "model",
-    "agent",
+_TOOLS = (*in_both_cases("tool", "tool_name", "function_name"), "action", "function")
+_SHOWN = in_both_cases("observation", "result", "tool_result", "tool_output", "output", "response")
+_SAID = in_both_cases("thought", "reasoning", "final_answer", "answer")
+_NUMBERS = in_both_cases("step", "step_number", "step_id", "step_index", "index")
+_OF_RUNS = in_both_cases(
+    "task", "question", "query", "instruction", "goal", "final_answer", "answer", "prediction", "model", "agent"
 )
 """Columns that tell of the run where only some rows have them."""
+_NAMED = {"action": "tool"}
+"""Other programs have actions, too; here it has arguments and a result beside it."""
 _OF_STEPS = frozenset((*_TOOLS, *ARGUMENTS, *_SHOWN, "thought", "reasoning", "error", "status", "success", "id"))
 """Columns that tell of a step although all rows may have the same there."""
 
@@ -66,5 +59,5 @@ def run_with_steps(rows: Sequence[JsonObject]) -> JsonObject:
     if all(row.get("success") == rows[0].get("success") for row in rows):
         about["steps[].success (of the run or of each step)"] = rows[0].get("success")
         left_out.add("success")
-    steps = [{key: value for key, value in row.items() if key not in left_out} for row in rows]
+    steps = [{_NAMED.get(key, key): value for key, value in row.items() if key not in left_out} for row in rows]
     return without_none({"id": run_of(rows[0]), **about, "steps": [step for step in steps if step]})

@@ -2,6 +2,7 @@
 
     {"data": [{...}, {...}], "meta": {"page": 1, "totalItems": 2}}
     {"hits": {"total": 2, "hits": [{"_id": "7", "_source": {...}}]}}
+    {"data": {"runs": {"edges": [{"node": {...}}]}}}
 
 APIs answer so, and people keep the answers. The records are read as if each stood on a line of its own. A document that
 says more, such as which model its runs are of, is no page.
@@ -64,11 +65,17 @@ def page_in(sample: Sample) -> tuple[str, Sample] | None:
             return None
         path = f"item.{path}"
     names = {key for item in items for key in item if key not in _OF_A_RECORD}
-    if len(names) == 1 and any(item.keys() & _OF_A_RECORD for item in items) and "." not in (name := names.pop()):
+    is_wrapped = names == {"node"} or any(item.keys() & _OF_A_RECORD for item in items)
+    if len(names) == 1 and is_wrapped and "." not in (name := names.pop()):
         path, items = f"{path}.{name}", [item[name] for item in items if isinstance(item.get(name), dict)]
     if not items or (any("role" in item for item in items) and not name_several(items)):  # of one conversation
         return None
     return path, replace(sample, records=tuple(items), text="")
+
+
+def are_wrapped(path: str) -> bool:
+    """Whether each record at the path of a page has a wrapper of its own: none says anything of the runs below."""
+    return not path.endswith(".item")
 
 
 def confirm_pages(stated: Comparisons, files: Sequence[DropFile], read: int) -> None:

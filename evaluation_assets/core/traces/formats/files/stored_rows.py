@@ -23,14 +23,15 @@ def rows_in(data: Any) -> list[Any]:
 
     It may be a table that pandas wrote by its columns, or beside their names (at the beginning of a file, the last
     column may have fewer rows), a document or an answer of MongoDB (extended JSON), DynamoDB or Firestore, an answer of
-    CloudWatch Logs, or JSON in a text. Contents of messages are as they were before they were stored.
+    CloudWatch Logs or Loki, a record of Kafka, or JSON in a text. Contents of messages are as they were before they
+    were stored.
     """
     if isinstance(data, str):
         return [with_contents(_from_text(data))]
     if not isinstance(data, dict):
         return [with_contents(data)]
     data = _with_objects(_in_lower_case(data))
-    for rows in (_of_columns(data), _of_log_page(data), _of_documents(data)):
+    for rows in (_of_columns(data), _of_log_page(data), _of_queue(data), _of_documents(data)):
         if rows is not None:
             return [with_contents(row) for row in rows]
     return [with_contents(data)]
@@ -62,6 +63,8 @@ def _of_columns(data: JsonObject) -> list[Any] | None:
     names, cells = data.get("columns"), data.get("data")
     if data.keys() == {"columns", "index", "data"} and isinstance(names, list) and isinstance(cells, list):
         return [dict(zip(names, row, strict=False)) if isinstance(row, list) else row for row in cells]
+    if _are_lists_of_cells(data):
+        return [dict(zip(data, row, strict=True)) for row in zip(*data.values(), strict=True)]
     columns = [column for column in data.values() if isinstance(column, dict)]
     numbers = list(columns[0]) if len(columns) == len(data) > 1 else []
     are_columns = all(map(str.isdigit, numbers)) and all(list(column) == numbers for column in columns[:-1])
@@ -72,6 +75,15 @@ def _of_columns(data: JsonObject) -> list[Any] | None:
     return [{name: column[number] for name, column in data.items() if number in column} for number in numbers]
 
 
+def _are_lists_of_cells(data: JsonObject) -> bool:
+    """Whether an object is a table by its columns: lists of one length, one of IDs of which some repeat."""
+    columns = list(data.values())
+    if len(columns) < 3 or not all(isinstance(column, list) and len(column) == len(columns[0]) for column in columns):
+        return False
+    ids = (column for name, column in data.items() if name.lower().endswith("id"))
+    return any(all(isinstance(one, str | int) for one in column) and len(set(column)) < len(column) for column in ids)
+
+
 def _of_log_page(data: JsonObject) -> list[Any] | None:
     events = _objects(data.get("events")) if data.keys() <= _LOG_PAGE else []
     if not events or not all(isinstance(event.get("message"), str) and "timestamp" in event for event in events):
@@ -80,6 +92,27 @@ def _of_log_page(data: JsonObject) -> list[Any] | None:
     if not any(isinstance(each, dict) for each in said) and not all("ingestionTime" in event for event in events):
         return None  # a log of one's own
     return [each if isinstance(each, dict) else event for each, event in zip(said, events, strict=True)]
+
+
+def _of_queue(data: JsonObject) -> list[Any] | None:
+    """What a record of Kafka, a new item in a stream of DynamoDB, or the lines that Loki found have in them."""
+    if data.keys() >= {"topic", "partition", "offset", "value"}:
+        value = _from_text(data["value"]) if isinstance(data["value"], str) else data["value"]
+        return [value] if isinstance(value, dict) else None
+    change = data.get("dynamodb")
+    if data.get("eventName") == "INSERT" and isinstance(change, dict) and _are_typed(change.get("NewImage"), _DYNAMODB):
+        return [_fields(change["NewImage"], _DYNAMODB)]
+    found = data.get("data")
+    if not isinstance(found, dict) or found.get("resultType") != "streams":
+        return None
+    streams = [stream.get("values") for stream in _objects(found.get("result"))]
+    lines = [line for values in streams if isinstance(values, list) for line in values]
+    if not all(
+        isinstance(line, list) and len(line) >= 2 and all(isinstance(at, str) for at in line[:2]) for line in lines
+    ):
+        return None
+    said = [_from_text(line[1]) for line in sorted(lines, key=lambda line: (len(line[0]), line[0]))]  # as nanoseconds
+    return said if said and all(isinstance(each, dict) for each in said) else None
 
 
 def _of_documents(data: JsonObject) -> list[Any] | None:

@@ -1,5 +1,6 @@
 """OpenAI-style chat messages: roles, content, tool calls and tool messages."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -34,6 +35,8 @@ ROLES = {
     "api": "assistant",
 }  # fmt: skip
 """Meaning of a message's role or type, in lower case too. Any other role may be the name of an agent."""
+
+_ENUM = re.compile(r"^\w*Role\.(?=[A-Z]+$)")
 
 GUESSED = "speaker_is_guessed"
 """Field of a message whose speaker may be no agent."""
@@ -79,8 +82,8 @@ def role_of(message: Any) -> str | None:
 
 
 def meaning_of(role: str) -> str:
-    """What a role or type means; the role itself if it is not known."""
-    return ROLES.get(role) or ROLES.get(role.lower(), role)
+    """What a role or type means, also as Python prints it (`MessageRole.USER`); the role itself if it is not known."""
+    return ROLES.get(role) or ROLES.get(_ENUM.sub("", role).lower(), role)
 
 
 def part_kinds(messages: Iterable[Any]) -> set[str]:

@@ -15,7 +15,7 @@ _MEDIA = {
     "media": "media", "binary": "file", "video": "video",
 }  # fmt: skip
 
-TEXTS = ("content", "value", "text", "message", "utterance")
+TEXTS = ("content", "value", "text", "message", "utterance", "body")
 """Fields of a message that hold what it says."""
 
 CALL_PARTS = ("tool_use", "tool_call", "function_call", "input_json_delta")

@@ -14,6 +14,7 @@ from evaluation_assets.core.traces.formats.messages.request_steps import with_re
 from evaluation_assets.core.traces.formats.messages.rollouts import is_rollout, rollout_record
 from evaluation_assets.core.traces.formats.messages.scored_groups import runs_of_group
 from evaluation_assets.core.traces.formats.messages.several_runs import runs_in
+from evaluation_assets.core.traces.formats.run_usage import usage_of_answer
 from evaluation_assets.core.traces.formats.times import chronological, moment, seconds_of
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields
 from evaluation_assets.core.traces.formats.untyped import (
@@ -25,7 +26,7 @@ from evaluation_assets.core.traces.formats.untyped import (
     object_in,
     without_none,
 )
-from evaluation_assets.core.traces.trajectories.model import JsonObject
+from evaluation_assets.core.traces.trajectories.model import JsonObject, Usage
 
 LISTS = ("messages", "traj", "conversation", "conversations", "trajectory")
 """Fields of a record whose value are its messages."""
@@ -152,8 +153,10 @@ def _with_last_said(data: JsonObject, name: str, messages: list[Any]) -> JsonObj
 
 
 def _messages_said(value: Any) -> list[Any]:
-    """The messages that were answered: a list, or a text."""
-    return [{"role": "assistant", "content": value}] if isinstance(value, str) and value.strip() else list_in(value)
+    """The messages that were answered: a list, one, or a text."""
+    if isinstance(value, str):
+        return [{"role": "assistant", "content": value}] if value.strip() else []
+    return [value] if at(value, "role") == "assistant" else list_in(value)
 
 
 def with_choices(data: Any, *responses: str) -> Any:
@@ -191,10 +194,28 @@ def _with_request(data: JsonObject) -> JsonObject:
     """A record with a request as its `input` and one answer as its `output`, under the usual names."""
     asked, said = data.get("input"), data.get("output")
     said = next(iter(_messages_said(said)), None) if isinstance(said, str) else said
+    if any(map(role_of, list_in(asked))) and at(said, "role") == "assistant":
+        fields = Fields(data)
+        used = usage_of_answer(fields)
+        data = fields.rest()
+        asked, said = {"messages": asked}, {"choices": [{"message": said}], "usage": used and _as_counted(used)}
     if not list_in(at(asked, "messages")) or not (at(said, "choices") or at(said, "role") == "assistant"):
         return data
     others = {key: value for key, value in data.items() if key not in ("input", "output")}
     return {**others, "request": asked, "response": said}
+
+
+def _as_counted(used: Usage) -> JsonObject:
+    """Usage as OpenAI and OpenRouter write it."""
+    cached = {"cached_tokens": used.cached_tokens, "cache_write_tokens": used.cache_write_tokens}
+    return without_none(
+        {
+            "prompt_tokens": used.input_tokens,
+            "completion_tokens": used.output_tokens,
+            "prompt_tokens_details": without_none(cached) or None,
+            "cost": used.recorded_cost_usd,
+        }
+    )
 
 
 def _with_choice(data: JsonObject, reason: Any, usage: Any) -> JsonObject:

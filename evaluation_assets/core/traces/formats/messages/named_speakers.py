@@ -9,13 +9,18 @@ from typing import Any
 
 from evaluation_assets.core.traces.formats.messages.chat import GUESSED, ROLES, meaning_of, role_of
 from evaluation_assets.core.traces.formats.messages.contents import TEXTS
-from evaluation_assets.core.traces.formats.untyped import first_text
+from evaluation_assets.core.traces.formats.untyped import first_text, in_both_cases
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
 _AGENTS = ("agent", "agent_name", "agentName", "role_name")
 SPEAKERS = ("speaker", *_AGENTS)
 _SENDERS = ("sender", "sender_name", "from")
-"""As letters have them too, which may be part of what agents work on."""
+"""As letters have them too, which may be part of what agents work on, and have a body."""
+_AUTHORS = ("author", "sender", "from")
+"""Objects that say of which kind the one who speaks is."""
+_DIRECTIONS = {"inbound": "user", "incoming": "user", "outbound": "assistant", "outgoing": "assistant"}
+_OF_BOTS = in_both_cases("is_bot", "from_bot", "is_agent", "from_agent")
+_OF_USERS = in_both_cases("is_user", "from_user", "is_customer", "from_customer")
 _USERS = re.compile(
     r"(?:human|user|customer)[ _-]?(?:\d+|evaluator|annotator|participant|simulator|tester)", re.IGNORECASE
 )
@@ -27,7 +32,18 @@ def speaker_of(message: JsonObject) -> str | None:
     """Who says a message; `None` for what is no such message."""
     if any(key in message for key in _OTHERS) or first_text(message, *TEXTS) is None:
         return None
-    return first_text(message, *SPEAKERS, *_SENDERS)
+    sure = first_text(message, *SPEAKERS) or _side_of(message)
+    return sure or (None if "body" in message else first_text(message, *_SENDERS))
+
+
+def _side_of(message: JsonObject) -> str | None:
+    """Who says a message by the kind of its author, by its direction, or by a flag."""
+    kinds = (first_text(message.get(name), "type", "role", "kind") for name in _AUTHORS)
+    side = next(filter(None, kinds), None) or _DIRECTIONS.get((first_text(message, "direction") or "").lower())
+    flags = {
+        message[name] is (name in _OF_BOTS) for name in (*_OF_BOTS, *_OF_USERS) if isinstance(message.get(name), bool)
+    }
+    return side or ({True: "assistant", False: "user"}[flags.pop()] if len(flags) == 1 else None)
 
 
 def may_be_letter(message: JsonObject) -> bool:

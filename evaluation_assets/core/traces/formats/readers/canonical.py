@@ -70,7 +70,9 @@ def trajectory_of(line: bytes) -> Trajectory:
                 raise UnusableRecord("not_canonical", f"span {start}..{end} is not within its step")
     for number in _never_negative(trajectory):
         if number is not None and number < 0:
-            raise UnusableRecord("not_canonical", f"tokens, cost or duration is negative: {number}")
+            raise UnusableRecord("not_canonical", f"trial, tokens, cost or duration is negative: {number}")
+    if trajectory.trial.bit_length() > 63:
+        raise UnusableRecord("not_canonical", "trial has more than 64 bits")
     return trajectory
 
 
@@ -84,7 +86,7 @@ def _spans(step: Step) -> Iterator[tuple[Span, int]]:
 
 
 def _never_negative(trajectory: Trajectory) -> Iterator[float | None]:
-    yield trajectory.duration_s
+    yield from (trajectory.trial, trajectory.duration_s)
     for step in trajectory.steps:
         yield step.latency_ms
     for usage in (trajectory.usage, *(step.usage for step in trajectory.steps)):

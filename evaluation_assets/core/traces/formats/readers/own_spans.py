@@ -7,6 +7,7 @@ Spans without a trace are one with the others of their record, or of their file 
 prompts that are texts, only the first below each span is read: the others repeat what was said.
 """
 
+import re
 from collections.abc import Iterator
 from itertools import count
 from typing import Any
@@ -17,7 +18,7 @@ from evaluation_assets.core.traces.formats.spans.flat_spans import time_in
 from evaluation_assets.core.traces.formats.spans.store_export import StoredSpan, StoreExport
 from evaluation_assets.core.traces.formats.spans.stored import attributes_of_usage
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields
-from evaluation_assets.core.traces.formats.untyped import first_text, object_in, objects_in
+from evaluation_assets.core.traces.formats.untyped import first_text, object_in, objects_in, parsed
 from evaluation_assets.core.traces.trajectories.identity import recorded_id
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
@@ -56,13 +57,16 @@ _ERRORS = ("error", "error_message", "exception")
 _MODELS = ("model", "model_name", "modelName", "model_id")
 _STARTS = ("start_time", "startTime", "started_at", "startedAt", "start", "timestamp")
 _ENDS = ("end_time", "endTime", "ended_at", "endedAt", "end")
+_WRAPPERS = ("payload", "data", "span")
+_NAMED = re.compile(r"([a-z_]+)[.:/] ?(.+)", re.IGNORECASE | re.DOTALL)
+"""A name that begins with the kind: `tool.look_up`."""
 _ID, _PARENT, _RECORD = "id of an own span", "parent of an own span", "record"
 _DEEPEST = 100
 
 
 def _spans(data: Any) -> list[JsonObject]:
     """The spans of a record, if a model or a tool has worked in one: a tree of them, a list, or one alone."""
-    record = object_in(data)
+    record = _unwrapped(object_in(data))
     for one in (record, *(object_in(record.get(name)) for name in _ROOTS)):
         listed = list(objects_in(one.get(_INSIDE)))
         if _children_of(one) and not (listed and all(map(_is_linked, listed))):
@@ -74,6 +78,19 @@ def _spans(data: Any) -> list[JsonObject]:
     return (
         [{**record, _ID: _first_id(record, _IDS), _PARENT: _first_id(record, _PARENTS)}] if is_own_span(record) else []
     )
+
+
+def _unwrapped(record: JsonObject) -> JsonObject:
+    """A span that stands in an event of a log, or has all that it says in its attributes, with these as its own."""
+    inner = next((span for name in _WRAPPERS if is_own_span(span := object_in(record.get(name)))), None)
+    if inner is not None:
+        return inner
+    said = object_in(record.get("attributes"))
+    if first_text(record, *_KIND_NAMES) or not first_text(said, *_KIND_NAMES):
+        return record
+    others = {key: value for key, value in record.items() if key != "attributes"}
+    texts = {key: parsed(said[key]) for key in (*_GIVEN, *_SAID) if isinstance(said.get(key), str)}
+    return {**others, **said, **texts}
 
 
 def is_own_span(record: Any) -> bool:
@@ -90,7 +107,14 @@ def _children_of(span: JsonObject) -> list[JsonObject]:
 def _is_linked(span: JsonObject) -> bool:
     """Whether a span names itself, its parent if it has one, and its kind."""
     ids = any(recorded_id(span.get(key)) for key in _IDS)
-    return ids and any(key in span for key in _PARENTS) and first_text(span, *_KIND_NAMES) is not None
+    return ids and any(key in span for key in _PARENTS) and bool(first_text(span, *_KIND_NAMES) or _named(span))
+
+
+def _named(span: JsonObject) -> tuple[str, str] | None:
+    """The kind of a span and the rest of its name, where only the name says what it is."""
+    match = None if first_text(span, *_KIND_NAMES) else _NAMED.fullmatch(first_text(span, "name") or "")
+    kind = None if match is None else _KINDS.get(match[1].lower())
+    return None if match is None or kind is None else (kind, match[2])
 
 
 def _walked(trees: list[JsonObject], about: JsonObject) -> list[JsonObject]:
@@ -123,11 +147,14 @@ def _first_id(span: JsonObject, keys: tuple[str, ...]) -> str | None:
 
 def _kind_of(span: JsonObject) -> str | None:
     words = (first_text(span, name) for name in _KIND_NAMES)
-    return next((_KINDS[word.lower()] for word in words if word is not None and word.lower() in _KINDS), None)
+    said = next((_KINDS[word.lower()] for word in words if word is not None and word.lower() in _KINDS), None)
+    return said or (named[0] if (named := _named(span)) is not None else None)
 
 
 def _opened(fields: Fields) -> StoredSpan:
-    kind = _kind_of({name: fields.peek(name) for name in _KIND_NAMES}) or "CHAIN"
+    about_kind = {name: fields.peek(name) for name in (*_KIND_NAMES, "name")}
+    kind, named = _kind_of(about_kind) or "CHAIN", _named(about_kind)
+    name = fields.text("name", "tool_name", "tool", "agent", "title", "event_name") or ""
     fields.set_aside(*_KIND_NAMES, *_IDS, *_PARENTS, "level", "depth", "duration_ms", "latency_ms")
     about = fields.object("attributes", "metadata")
     used = next(filter(None, map(usage_of_answer, (fields, about, fields.object("metrics")))), None)
@@ -136,7 +163,7 @@ def _opened(fields: Fields) -> StoredSpan:
         trace_id=fields.name(*_TRACES),
         parent_id=fields.name(_PARENT),
         kind=kind,
-        name=fields.text("name", "tool_name", "tool", "agent", "title", "event_name") or "",
+        name=name if named is None else named[1],
         given=fields.value(*_GIVEN),
         said=fields.value(*_SAID),
         start_s=time_in(fields, *_STARTS),

@@ -375,3 +375,90 @@ def test_what_remains_of_a_record_that_is_named_is_computed(said: str, expected:
     user = call("get_user", '{"certificate_1": {"source": "certificate", "amount": 500}, "visa_1": {"source": "visa"}}')
     steps = user, call("search", "The fare is 299."), call("search", "Nothing else."), call("search", "Nothing more.")
     assert found(DETECTOR, run(asked("What remains?", *steps, answer=f"The fare is $299. {said}"))) == expected
+
+
+def test_a_figure_with_three_decimals_may_be_rounded() -> None:
+    assert said("It is 136 miles.", result="distance 136.453, minutes 138") == []
+
+
+def test_an_answer_may_count_nights_from_a_day_of_a_result() -> None:
+    result = '{"check_in": "2026-08-10", "check_out": "2026-08-12"}'
+    assert said("Puedo ampliarla hasta el 13 de agosto.", result, "Quiero tres noches en vez de dos.") == []
+    assert said("Puedo ampliarla hasta el 14 de agosto.", result, "Quiero tres noches en vez de dos.") != []
+
+
+@pytest.mark.parametrize(
+    ("answer", "is_right"),
+    [
+        ("40 shares at $81.37 would cost $3,254.80. You could buy 36 shares for $2,929.32.", True),
+        ("40 shares at $81.37 would cost $3,245.80.", False),
+        ("36 of them are $2,929.32.", True),
+    ],
+)
+def test_a_price_times_a_number_needs_no_sign(answer: str, *, is_right: bool) -> None:
+    assert (said(answer, result='{"price": 81.37}', message="Buy 40 shares.") == []) is is_right
+
+
+@pytest.mark.parametrize(
+    ("answer", "is_right"),
+    [
+        ("You spent 100.00 € in all.", True),
+        ("You spent 110.00 € in all.", False),
+        ("The mean is 33.33 €.", True),
+    ],
+)
+def test_amounts_are_added_up_whatever_their_sign(answer: str, *, is_right: bool) -> None:
+    result = '[{"amount": -32.5}, {"amount": -48.2}, {"amount": -19.3}]'
+    assert (said(answer, result) == []) is is_right
+
+
+@pytest.mark.parametrize(("answer", "is_right"), [("It leads by $257 thousand.", True), ("By $275 thousand.", False)])
+def test_a_difference_of_records_may_be_rounded(answer: str, *, is_right: bool) -> None:
+    assert (said(answer, '[{"total": 1284300.4}, {"total": 1027440.1}]') == []) is is_right
+
+
+def test_a_day_of_the_month_may_stand_alone() -> None:
+    assert (
+        said("32,50 € le 4 et 19,30 € le 27.", '[{"le": "2026-03-04", "m": 32.5}, {"le": "2026-03-27", "m": 19.3}]')
+        == []
+    )
+
+
+@pytest.mark.parametrize(
+    ("message", "amount"),
+    [
+        ("Send three hundred and fifty dollars to Max.", "$350"),
+        ("Send fifteen hundred dollars to Max.", "$1,500"),
+        ("Send a hundred and twenty dollars.", "$120"),
+        ("Send two thousand five hundred.", "$2,500"),
+        ("I need twenty-five dollars.", "$25"),
+    ],
+)
+def test_a_user_may_spell_a_number_out(message: str, amount: str) -> None:
+    assert said(f"I would send {amount}.", '{"payee": "Max"}', message) == []
+    assert said(f"I would send {amount}9.", '{"payee": "Max"}', message) != []
+
+
+@pytest.mark.parametrize(
+    ("answer", "is_right"),
+    [("It costs 1.9 billion crowns.", True), ("It costs 9.1 billion crowns.", False), ("About 3.7 million.", True)],
+)
+def test_a_small_figure_with_a_scale_is_checked(answer: str, *, is_right: bool) -> None:
+    assert (said(answer, "The tunnel costs 1.9 billion crowns, for 3,677,472 people.") == []) is is_right
+
+
+@pytest.mark.parametrize(("answer", "is_right"), [("It runs 1:02:05.", True), ("2:18 h", True), ("2:28 h", False)])
+def test_a_length_may_be_given_in_seconds_or_minutes(answer: str, *, is_right: bool) -> None:
+    assert (said(answer, '{"seconds": 3725, "minutes": 138}') == []) is is_right
+
+
+@pytest.mark.parametrize(
+    ("answer", "is_right"),
+    [
+        ("It is worth about $12.9 billion (312 million shares at $41.50).", True),
+        ("It is worth about $19.2 billion (312 million shares at $41.50).", False),
+        ("About 0.3 billion shares.", True),
+    ],
+)
+def test_a_figure_with_a_scale_may_be_computed_or_rough(answer: str, *, is_right: bool) -> None:
+    assert (said(answer, '{"shares": 312000000, "price": 41.5}') == []) is is_right

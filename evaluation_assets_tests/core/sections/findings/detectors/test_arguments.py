@@ -171,3 +171,96 @@ def test_an_address_that_is_nearly_a_given_one_contradicts_it(address: str) -> N
 def test_numbers_with_hyphens_are_codes() -> None:
     made = call("cancel_order", order="100-77-4521")
     assert found(DETECTOR, run(asked("Cancel 100-77-4512.", made))) == [("unsupported_argument", "100-77-4521")]
+
+
+@pytest.mark.parametrize(
+    ("message", "day"),
+    [
+        ("The court on 6/12 at 5pm, please.", "2026-06-12"),
+        ("Den Platz am 12.6. bitte.", "2026-06-12"),
+        ("Den Platz am 12.06 um 17 Uhr bitte.", "2026-06-12"),
+        ("I stay July 3-7.", "2026-07-07"),
+        ("From July 3 to 7, please.", "2026-07-07"),
+        ("From 3 to 7 July, please.", "2026-07-03"),
+        ("Vom 3. bis 7. Juli bitte.", "2026-07-03"),
+        ("Du 3 au 7 juillet.", "2026-07-03"),
+        ("Del 3 al 7 de julio.", "2026-07-03"),
+        ("7月3日から7日まで", "2026-07-07"),
+        ("7月3号到7号", "2026-07-07"),
+    ],
+)
+def test_a_day_without_its_year_or_with_a_month_beside_it_is_given(message: str, day: str) -> None:
+    assert found(DETECTOR, run(asked(message, call("book_court", day=day)))) == []
+    wrong = f"{day[:-2]}{int(day[-2:]) + 1:02}"
+    assert found(DETECTOR, run(asked(message, call("book_court", day=wrong)))) == [("unsupported_argument", wrong)]
+
+
+@pytest.mark.parametrize(
+    ("message", "due"),
+    [
+        ("Extend my loan by two weeks.", "2026-06-03"),
+        ("대출 기간을 2주 연장해 주세요.", "2026-06-03"),
+        ("Push it to the following day.", "2026-05-21"),
+        ("Verschieb es um einen Monat.", "2026-06-20"),
+        ("Make it three nights.", "2026-05-23"),
+    ],
+)
+def test_users_count_from_a_day_of_a_result(message: str, due: str) -> None:
+    read = call("get_loan", '{"due": "2026-05-20"}')
+    assert found(DETECTOR, run(asked(message, read, call("update_loan", due=due)))) == []
+    wrong = f"{due[:-2]}{int(due[-2:]) + 1:02}"
+    assert found(DETECTOR, run(asked(message, read, call("update_loan", due=wrong)))) == [
+        ("unsupported_argument", wrong)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("message", "at", "is_given"),
+    [
+        ("Move it to an hour later.", "16:00", True),
+        ("Push it back by 30 minutes.", "15:30", True),
+        ("Eine halbe Stunde früher, bitte.", "14:30", True),
+        ("Push it back by 30 minutes.", "15:45", False),
+        ("Any time in the morning.", "09:20", True),
+        ("Irgendwann nachmittags.", "14:10", True),
+        ("At 9 in the morning.", "10:00", False),
+        ("Tomorrow morning, please.", "09:20", True),
+        ("Good morning, move it please.", "09:20", False),
+        ("Guten Abend, bitte verschieben.", "09:20", False),
+        ("Boa tarde, mude o horário.", "09:20", False),
+        ("晚上好，请改一下时间。", "09:20", False),
+    ],
+)
+def test_users_count_from_a_time_or_leave_it_open(message: str, at: str, is_given: bool) -> None:
+    read = call("get_event", '{"start": "2026-05-14T15:00"}')
+    made = found(DETECTOR, run(asked(message, read, call("update_event", start=at))))
+    assert made == ([] if is_given else [("unsupported_argument", at)])
+
+
+@pytest.mark.parametrize(
+    "message", ["A car until March 23, 2026, at most $40 a day.", "Until March 23, 2026, once a day."]
+)
+def test_a_rate_is_no_span(message: str) -> None:
+    assert found(DETECTOR, run(asked(message, call("book_car", until="2026-03-24")), agents=TODAY)) == [
+        ("unsupported_argument", "2026-03-24")
+    ]
+
+
+def test_a_price_for_a_night_is_no_stay() -> None:
+    read = call("search_hotels", '{"price": 132}')
+    step = call("book_hotel", until="2026-03-24")
+    message = "A hotel until March 23, 2026, at most $150 a night."
+    assert found(DETECTOR, run(asked(message, read, step), agents=TODAY)) == [("unsupported_argument", "2026-03-24")]
+
+
+def test_a_code_may_stand_beside_letters_of_a_script_without_spaces() -> None:
+    for order, expected in (("A20260311", []), ("A20260312", [("unsupported_argument", "A20260312")])):
+        step = call("update_order", order=order)
+        assert found(DETECTOR, run(asked("帮我查一下订单A20260311的物流。", step))) == expected, order
+
+
+@pytest.mark.parametrize("number", ["55-0129", "30-77160"])
+def test_two_groups_of_digits_are_a_code(number: str) -> None:
+    message = "I am patient 55-0192, employee 30-77161."
+    assert found(DETECTOR, run(asked(message, call("book_slot", patient=number)))) == [("unsupported_argument", number)]
+    assert found(DETECTOR, run(asked(message, call("book_slot", patient="55-0192")))) == []

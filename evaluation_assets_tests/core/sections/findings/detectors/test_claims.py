@@ -249,3 +249,63 @@ def test_a_general_tool_does_what_it_is_given(name: str, given: dict[str, str]) 
     assert found(DETECTOR, run(asked("Cancel it.", READ, call(name, "ok", **given), answer=said))) == []
     other = call("orders.run", "ok", operation="print")
     assert found(DETECTOR, run(asked("Cancel it.", READ, other, answer=said))) == [("unperformed_claim", said)]
+
+
+@pytest.mark.parametrize("said", ["I've changed nothing.", "Ich habe nichts gelöscht.", "No he cancelado nada."])
+def test_who_says_that_nothing_was_done_claims_nothing(said: str) -> None:
+    assert found(DETECTOR, run(asked("Look at it.", READ, answer=said))) == []
+
+
+@pytest.mark.parametrize(
+    ("said", "is_claim"),
+    [
+        ("I've cancelled your order, and $59.90 will be refunded.", True),
+        ("I have cancelled your order so nobody can ship it.", True),
+        ("Ich habe Ihre Bestellung storniert, und Sie können neu bestellen.", True),
+        ("已经为您取消订单，退款将在三天内到账。", True),
+        ("I have cancelled your order, if you still wish so.", False),
+        ("If you like, I have cancelled it, and you will see.", False),
+        ("I see that your order has been cancelled, is that right?", False),
+    ],
+)
+def test_a_sentence_claims_what_was_done_whatever_it_says_will_be(said: str, *, is_claim: bool) -> None:
+    agent = [{"id": "agent", "name": "Agent", "role": "desk", "tools": [{"name": "cancel_order"}]}]
+    without = run(asked("Cancel it.", READ, answer=said), agents=agent)
+    assert found(DETECTOR, without) == [("unperformed_claim", said)] * is_claim
+    assert found(DETECTOR, run(asked("Cancel it.", READ, CANCEL, answer=said))) == []
+
+
+def test_a_file_may_be_named_otherwise_than_in_the_call() -> None:
+    look = call("search_files", '[{"id": "f-19", "name": "Quote_2026-04.pdf"}]')
+    send = call("send_email", "{}", to="lea@example.org", file="f-19")
+    assert found(DETECTOR, run(asked("Mail it.", look, send, answer="I've sent Quote_2026-04 to Lea."))) == []
+
+
+def test_what_was_booked_is_said_of_the_past_where_a_sentence_goes_on() -> None:
+    said = "Since it was booked on May 12, it is within the window, and you can cancel it."
+    assert found(DETECTOR, run(asked("Can I cancel what I booked?", READ, answer=said))) == []
+
+
+@pytest.mark.parametrize(
+    ("tool", "said"),
+    [
+        ("adresse_aendern", "Ich habe die Adresse geändert."),
+        ("adresse_ändern", "Ich habe die Adresse geändert."),
+        ("flug_umbuchen", "Ich habe den Flug umgebucht."),
+        ("reserver", "C'est réservé pour deux personnes."),
+        ("annuler_abonnement", "Votre abonnement est annulé."),
+        ("cancelar_cita", "He cancelado su cita."),
+        ("modificare_ordine", "Ho modificato il suo ordine."),
+    ],
+)
+def test_a_tool_does_what_the_verb_of_its_name_says_in_another_language(tool: str, said: str) -> None:
+    assert found(DETECTOR, run(asked("Bitte.", call(tool, "{}"), answer=said))) == []
+    assert found(DETECTOR, run(asked("Bitte.", call("kalender_lesen", "{}"), answer=said))) == [
+        ("unperformed_claim", said)
+    ]
+
+
+def test_an_agent_changes_its_own_texts_without_a_tool() -> None:
+    said = "I've updated the draft, but it has not been sent yet."
+    send = call("update_ticket", '{"error": "closed"}', error="closed", id="T-1")
+    assert found(DETECTOR, run(asked("Make it friendlier.", send, answer=said))) == []

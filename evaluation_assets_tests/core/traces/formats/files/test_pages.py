@@ -77,6 +77,26 @@ def test_records_are_found_in_pages(tmp_path: Path, page: Any) -> None:
     assert summary(path) == ("complete", [])
 
 
+EVENTS = [
+    {"run": run, "event": kind, "text": text}
+    for run in "ab"
+    for kind, text in (("user_input", "Is it paid?"), ("final_answer", f"{run} is."))
+]
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        {"took": 3, "hits": {"hits": [{"_id": str(number), "_source": event} for number, event in enumerate(EVENTS)]}},
+        {"data": {"events": {"edges": [{"node": event} for event in EVENTS]}}},
+    ],
+)
+def test_records_of_an_own_form_are_found_where_each_has_a_wrapper(tmp_path: Path, page: Any) -> None:
+    first, second = read(saved(tmp_path, page))
+    assert isinstance(first, Trajectory) and isinstance(second, Trajectory)
+    assert (first.final_answer, second.final_answer) == ("a is.", "b is.")
+
+
 SAME = [
     path
     for path in sorted(FIXTURES.rglob("*.json*"))

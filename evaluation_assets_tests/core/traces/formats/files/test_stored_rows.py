@@ -90,7 +90,13 @@ _IN_MONGO = [{"_id": {"$oid": f"65f{number:021}"}, **_mongo(run)} for number, ru
 _IN_DYNAMO = [_dynamo(run)["M"] for run in _RUNS]
 _IN_FIRESTORE = [{"name": f"projects/p/runs/{run['task_id']}", **_firestore(run)["mapValue"]} for run in _RUNS]
 _EVENTS = [{"timestamp": 1772352000000, "message": json.dumps(run), "eventId": "7"} for run in _RUNS]
+_LOKI = [{"stream": {"app": "a"}, "values": [[f"{9 + number}00", json.dumps(run)]]} for number, run in enumerate(_RUNS)]
 _STORED = {
+    "kafka": _lines(
+        [{"topic": "t", "partition": 0, "offset": n, "value": json.dumps(run)} for n, run in enumerate(_RUNS)]
+    ),
+    "dynamo_stream": _lines([{"eventName": "INSERT", "dynamodb": {"NewImage": item}} for item in _IN_DYNAMO]),
+    "loki": json.dumps({"status": "success", "data": {"resultType": "streams", "result": _LOKI[::-1]}}, indent=1),
     "mongo_lines": _lines(_IN_MONGO),
     "mongo_array": json.dumps(_IN_MONGO),
     "dynamo_export": _lines([{"Item": item} for item in _IN_DYNAMO]),
@@ -131,6 +137,18 @@ def test_columns_of_parquet_may_be_in_upper_case(tmp_path: Path) -> None:
 def test_what_is_known_of_a_run_may_be_a_column_of_json() -> None:
     rows = [{"messages": run["messages"], "metadata": json.dumps({"success": run["success"]})} for run in _RUNS]
     assert [run.success for run in trajectories(saved(_lines(rows).encode()))] == [True, False]
+
+
+def test_a_table_by_its_columns_has_ids_that_repeat() -> None:
+    assert rows_in({"run_id": ["a", "a"], "step": [1, 2], "tool": ["x", None]}) == [
+        {"run_id": "a", "step": 1, "tool": "x"},
+        {"run_id": "a", "step": 2, "tool": None},
+    ]
+    for run in (
+        {"call_id": ["a", "b"], "actions": ["x", "y"], "results": [1, 2]},
+        {"id": ["a", "a"], "actions": [1, 2]},
+    ):
+        assert rows_in(run) == [run]
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "utf-16-le"])

@@ -297,6 +297,27 @@ def test_rows_are_read_by_their_numbers(tmp_path: Path) -> None:
     assert summary_of(written(tmp_path, *numbered[1:])).trust == "partial"
 
 
+def test_names_of_columns_may_be_in_camel_case(tmp_path: Path) -> None:
+    row: JsonObject = {"runId": "a", "question": "Pay.", "toolName": "pay", "toolInput": "{}", "toolOutput": "paid"}
+    last = {
+        "runId": "a",
+        "question": "Pay.",
+        "toolName": None,
+        "toolInput": None,
+        "toolOutput": None,
+        "answer": "Done.",
+    }
+    (run,) = trajectories(written(tmp_path, {**last, "stepIndex": 2}, {**row, "stepIndex": 1}))
+    assert (run.task, run.final_answer, calls_of(run)) == ("Pay.", "Done.", [("pay", {}, "paid")])
+
+
+def test_rows_without_a_task_are_a_run_and_one_between_them_is_missed(tmp_path: Path) -> None:
+    row: JsonObject = {"run_id": "a", "action": "pay", "args": {}, "result": "paid"}
+    (run,) = trajectories(path := written(tmp_path, {**row, "step": 1}, {**row, "step": 3}))
+    assert len(run.calls) == 2
+    assert summary_of(path).trust == "partial"
+
+
 @pytest.mark.parametrize("success", [True, False])
 def test_success_of_all_rows_is_of_no_run_and_no_step(tmp_path: Path, success: bool) -> None:
     row = {"run_id": "a", "tool": "pay", "args": {}, "result": "paid", "success": success}

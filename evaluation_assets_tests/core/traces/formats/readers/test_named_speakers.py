@@ -44,6 +44,29 @@ def test_messages_that_name_their_speaker_are_those_of_agents(
 
 
 @pytest.mark.parametrize(
+    ("of_user", "of_agent"),
+    [
+        ({"author": {"type": "customer", "id": 7}}, {"author": {"type": "bot", "id": 8}}),
+        ({"direction": "inbound", "from": "+41"}, {"direction": "outbound", "from": "+42"}),
+        ({"is_bot": False}, {"is_bot": True}),
+        ({"fromUser": True}, {"fromUser": False}),
+        ({"role": "MessageRole.USER"}, {"role": "MessageRole.ASSISTANT"}),
+    ],
+)
+def test_a_side_may_be_told_by_the_kind_of_an_author_a_direction_a_flag_or_an_enumeration(
+    of_user: JsonObject, of_agent: JsonObject, tmp_path: Path
+) -> None:
+    said = [(of_user, "Is 17 paid?"), (of_agent, "Yes."), (of_user, "And 18?"), (of_agent, "No.")]
+    lines = [{"conversation_id": "c", **side, "body": words, "seq": n} for n, (side, words) in enumerate(said)]
+    path = tmp_path / "drop.jsonl"
+    path.write_text("\n".join(map(json.dumps, lines)), "utf-8")
+    (run,) = trajectories(path)
+    assert [turn.user_message for turn in run.turns] == ["Is 17 paid?", "And 18?"]
+    assert [turn.interactions[-1].response for turn in run.turns] == ["Yes.", "No."]
+    assert summary_of(path).trust == "complete"
+
+
+@pytest.mark.parametrize(
     ("field", "names", "trust"),
     [
         ("speaker", ("Ada", "Max"), "doubtful"),

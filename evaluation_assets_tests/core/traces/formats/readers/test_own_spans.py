@@ -53,6 +53,30 @@ def test_spans_are_a_run_with_its_agent_calls_tokens_and_outcome(tmp_path: Path,
     assert run.success is (None if "children" in record else True)
 
 
+def named(span: JsonObject) -> JsonObject:
+    """A span whose name alone says its kind."""
+    return {
+        **{key: value for key, value in span.items() if key != "span_type"},
+        "name": f"{span['span_type']}.{span['name']}",
+    }
+
+
+def with_attributes(span: JsonObject) -> JsonObject:
+    """A span that says in its attributes what it did, as JSON texts."""
+    inside = {key: span[key] for key in ("span_type", "input", "output") if key in span}
+    texts = {key: orjson.dumps(value).decode() if key != "span_type" else value for key, value in inside.items()}
+    return {**{key: value for key, value in span.items() if key not in inside}, "attributes": texts}
+
+
+@pytest.mark.parametrize("write", [named, with_attributes, lambda span: {"event": "span", "payload": span}])
+def test_a_kind_may_be_in_the_name_in_attributes_and_a_span_in_an_event(tmp_path: Path, write: Any) -> None:
+    lines = [{key: value for key, value in span.items() if key != "attributes"} for span in SPANS]
+    (run,) = trajectories(written(tmp_path, *map(write, lines)))
+    (plain,) = trajectories(written(tmp_path, *lines))
+    assert calls_of(run) == calls_of(plain) == CALLS
+    assert (run.task, run.final_answer, run.usage) == (plain.task, plain.final_answer, plain.usage)
+
+
 def test_events_of_honeyhive_name_their_kind_and_their_session(tmp_path: Path) -> None:
     def event(number: int, kind: str, name: str, given: Any, said: Any, **more: Any) -> JsonObject:
         place = {"event_id": str(number), "session_id": "s-1", "parent_id": "1" if number > 1 else None}
