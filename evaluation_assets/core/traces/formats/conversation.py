@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 from evaluation_assets.core.traces.formats.answering_models import models_of_agents, requests_of_answers
@@ -24,19 +25,11 @@ from evaluation_assets.core.traces.formats.transcript import (
     written,
 )
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields, type_name
-from evaluation_assets.core.traces.formats.untyped import at, bare, in_both_cases, object_in, objects_in, without_none
+from evaluation_assets.core.traces.formats.untyped import at, objects_in, without_none
 from evaluation_assets.core.traces.formats.usage import UNKNOWN, confirm
-from evaluation_assets.core.traces.trajectories.identity import recorded_id, task_id_of
+from evaluation_assets.core.traces.trajectories.identity import task_id_of
 from evaluation_assets.core.traces.trajectories.model import Agent, JsonObject, Tool, Trajectory, Usage
 from evaluation_assets.core.traces.trajectories.requests import KEPT
-
-_RUNS = (
-    "conversationid convid dialogueid dialogid threadid sessionid chatid runid trajectoryid episodeid rolloutid traceid"
-    " conversation dialogue session run episode"
-).split()
-_TASKS = in_both_cases("task_id", "sample_id", "example_id")
-_TRIALS = in_both_cases("trial", "trial_id", "attempt", "epoch")
-"""Fields of messages, or steps, that name what they are a part of, and of several trials which."""
 
 _END = re.compile(r"\s*###[A-Z][A-Z-]*###\s*")
 """A message in which a simulated user says nothing and ends the conversation: `###STOP###`, `###TRANSFER###`."""
@@ -157,18 +150,19 @@ def grouped(
 
     `belongs` decides whether the second of two records continues the conversation of the first: the last one, or for a
     record that is `in_turn` also one of those before, which go on in turn in the log of a proxy. Records with a name
-    are grouped by it, wherever they are in a file; these groups are held until the end of the file.
+    are grouped by it, wherever they are in a file; these groups are held until the end of the file. A name that each
+    record has for itself is none of a conversation.
     """
     for file in files:
         open_groups: list[list[Record]] = []
         held = 0
-        named: dict[str, list[Record]] = {}
+        named: dict[tuple[type[str], str], list[Record]] = {}
         for record in read_records(file):
             if isinstance(record, Rejection):
                 yield record
                 continue
             if (name := name_of(record.data)) is not None:
-                named.setdefault(name, []).append(record)
+                named.setdefault((type(name), name), []).append(record)
                 continue
             near = open_groups if in_turn is not None and in_turn(record.data) else open_groups[-1:]
             group = next((one for one in reversed(near) if belongs(one[-1].data, record.data)), None)
@@ -180,21 +174,8 @@ def grouped(
                 held -= sum(len(one.raw) for one in open_groups[0])
                 yield open_groups.pop(0)
         yield from open_groups
-        yield from named.values()
-
-
-def run_of(message: Any) -> str | None:
-    """The run that a message on a line of its own names; `None` if it names none.
-
-    Of names of several kinds the one that says most is taken; a task may have several trials.
-    """
-    named = {bare(key): value for key, value in object_in(message).items()}
-    name = next((str(one) for key in _RUNS if (one := recorded_id(named.get(key)))), None)
-    if name is not None:
-        return name
-    task = next((one for key in _TASKS if (one := recorded_id(at(message, key)))), None)
-    trials = (recorded_id(at(message, key)) for key in _TRIALS)
-    return None if task is None else " ".join([str(task), *map(str, filter(None, trials))])
+        names_messages = len(named) > 1 and all(len(group) == 1 for group in named.values())
+        yield from [list(chain.from_iterable(named.values()))] if names_messages else named.values()
 
 
 def each_conversation(

@@ -12,6 +12,7 @@ from typing import Any
 
 from evaluation_assets.core.traces.formats.messages.call_arguments import ARGUMENTS
 from evaluation_assets.core.traces.formats.messages.chat import role_of
+from evaluation_assets.core.traces.formats.messages.several_runs import runs_told
 from evaluation_assets.core.traces.formats.run_usage import HOLDERS, TOKENS_GIVEN, TOKENS_WRITTEN
 from evaluation_assets.core.traces.formats.stated import Comparisons
 from evaluation_assets.core.traces.formats.untyped import as_number, at, in_both_cases, list_in, object_in, objects_in
@@ -63,8 +64,9 @@ def confirm_counts(stated: Comparisons, data: JsonObject, messages: Sequence[Any
             _confirm_tokens(stated, number, read.usage or Usage())
     for holder in (data, *(object_in(data.get(name)) for name in HOLDERS)):
         _confirm_each(stated, holder, read.usage or Usage())
-    for name in _SESSIONS:
-        stated.agree("session of the messages", *(recorded_id(message.get(name)) for message in objects_in(messages)))
+    sessions = [[recorded_id(message.get(name)) for message in objects_in(messages)] for name in _SESSIONS]
+    for told in (*sessions, *runs_told(messages)):
+        stated.agree("session of the messages", *told)
     fields = [field for message in messages for field in object_in(message).items()]
     if read.usage is None:
         _at_least(stated, "token", sum(as_number(value) or 0 for key, value in fields if key in _TOKENS), 0)

@@ -22,7 +22,6 @@ from evaluation_assets.core.traces.formats.conversation import (
     goes_on,
     has_answer,
     record_of,
-    run_of,
     trajectory_from,
     usages_by_answer,
 )
@@ -61,6 +60,7 @@ from evaluation_assets.core.traces.formats.readers.goose import has_tools
 from evaluation_assets.core.traces.formats.readers.kimi_code import is_mark
 from evaluation_assets.core.traces.formats.readers.openai_responses import is_item
 from evaluation_assets.core.traces.formats.readers.own_spans import is_own_span
+from evaluation_assets.core.traces.formats.run_names import run_of
 from evaluation_assets.core.traces.formats.run_usage import usage_in_record, with_stated_cost
 from evaluation_assets.core.traces.formats.transcript import Said, one_line, total
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields

@@ -1,0 +1,51 @@
+"""What messages, events and steps that are each a line or a row of their own name as their run."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from evaluation_assets.core.traces.formats.untyped import at, bare, in_both_cases, object_in
+from evaluation_assets.core.traces.trajectories.identity import recorded_id
+
+_CONVERSATIONS = ("conversation", "conv", "convo", "dialogue", "dialog", "thread", "session", "chat")
+_OTHERS = (
+    "run", "trajectory", "traj", "episode", "rollout", "trace", "ticket", "case", "incident", "issue", "interaction",
+    "room", "channel", "job", "experiment", "call",
+)  # fmt: skip
+_ENDS = ("id", "uuid", "sid", "key", "number", "no")
+_ALONE = ("conversation", "conv", "convo", "dialogue", "session", "run", "episode")
+"""Words that are a name by themselves; the others may be what a message is about."""
+_TOOLS_CALL = "callid"
+_TOLD_BESIDE = [word + end for word in _CONVERSATIONS for end in _ENDS]
+_RUNS = [*_TOLD_BESIDE, *(word + end for word in _OTHERS for end in _ENDS if word + end != _TOOLS_CALL), *_ALONE]
+"""Names without blanks and punctuation, those that say most first; and those that an object in a message may have."""
+_HOLDERS = ("metadata", "meta", "context")
+_TASKS = in_both_cases("task_id", "sample_id", "example_id", "instance_id")
+_TRIALS = in_both_cases("trial", "trial_id", "attempt", "epoch")
+"""Fields of messages, or steps, that name what they are a part of, and of several trials which."""
+
+
+def run_of(message: Any) -> str | None:
+    """The run that a message on a line of its own names; `None` if it names none.
+
+    Of names of several kinds the one that says most is taken; a task may have several trials.
+    """
+    name = _named(message, _RUNS) or next(
+        filter(None, (_named(at(message, key), _TOLD_BESIDE) for key in _HOLDERS)), None
+    )
+    if name is not None:
+        return name
+    task = next((one for key in _TASKS if (one := recorded_id(at(message, key)))), None)
+    trials = (recorded_id(at(message, key)) for key in _TRIALS)
+    return None if task is None else " ".join([str(task), *map(str, filter(None, trials))])
+
+
+def name_several(messages: Sequence[Any]) -> bool:
+    """Whether messages name several runs, some of them more than once."""
+    names = [None if name is None else (type(name), name) for name in map(run_of, messages)]
+    return None not in names and 1 < len(set(names)) < len(names)
+
+
+def _named(fields: Any, names: Sequence[str]) -> str | None:
+    """The ID under the first of these names."""
+    named = {bare(key): value for key, value in object_in(fields).items()}
+    return next((one for name in names if (one := recorded_id(named.get(name)))), None)
