@@ -87,6 +87,9 @@ _SCALE = re.compile(
 _MONEY = r"[$€£¥₹₽]|\b(?:USD|EUR|GBP|CHF|JPY|CNY|SEK|NOK|DKK|PLN|[Ee]uros?)\b"
 _MONEY_BEFORE = re.compile(rf"(?:{_MONEY})\s?$")
 _MONEY_AFTER = re.compile(rf"\s?(?:{_MONEY})")
+ADDRESS = re.compile(r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}")
+"""An address of e-mail."""
+
 _LONGEST_READ = 2_000_000
 _LONGEST_NUMBER = 30
 
