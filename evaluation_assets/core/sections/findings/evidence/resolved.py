@@ -81,7 +81,7 @@ _UNIT_WORDS = {
     "year": r"years?|jahre?n?|años?|ans?|années?|ann[oi]|anos?|年間|년|năm|год\w*|лет",
 }
 _AMOUNTS = (
-    ("a", "an", "one", "ein", "eine", "einem", "einer", "einen", "un", "una", "une", "uma", "一"),
+    ("a", "an", "one", "ein", "eine", "einem", "einer", "einen", "un", "una", "une", "uma", "一", "일", "한"),
     ("two", "zwei", "dos", "deux", "due", "dois", "duas", "两", "二"),
     ("three", "drei", "tres", "trois", "tre", "três", "三"),
     ("four", "vier", "cuatro", "quatre", "quattro", "quatro", "四"),

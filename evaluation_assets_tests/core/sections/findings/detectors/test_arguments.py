@@ -200,6 +200,7 @@ def test_a_day_without_its_year_or_with_a_month_beside_it_is_given(message: str,
     [
         ("Extend my loan by two weeks.", "2026-06-03"),
         ("대출 기간을 2주 연장해 주세요.", "2026-06-03"),
+        ("대출 기간을 일주일 연장해 주세요.", "2026-05-27"),
         ("Push it to the following day.", "2026-05-21"),
         ("Verschieb es um einen Monat.", "2026-06-20"),
         ("Make it three nights.", "2026-05-23"),
