@@ -473,7 +473,24 @@ def test_a_figure_with_a_scale_may_be_computed_or_rough(answer: str, *, is_right
         ("It starts at 5 pm in Tokyo, which is 9:00 am in Lisbon.", True),
         ("It starts at 5 pm in Tokyo, which is 9:30 am in Lisbon.", False),
         ("It starts at 6 pm in Tokyo.", False),
+        ("It starts at 6 pm in Tokyo, which is 9 pm in Lisbon.", False),
     ],
 )
 def test_a_time_may_be_told_in_another_zone(answer: str, *, is_right: bool) -> None:
-    assert (said(answer, '{"start": "2026-07-15T17:00+09:00"}') == []) is is_right
+    for start in ("2026-07-15T17:00+09:00", "2026-07-15T17:00:00-09:00"):
+        assert (said(answer, f'{{"start": "{start}"}}') == []) is is_right
+
+
+@pytest.mark.parametrize(
+    ("answer", "is_right"),
+    [
+        ("Der Termin ist am 12. August.", True),
+        ("Der Termin ist am 21. August.", False),
+        ("Es el día 21 de agosto.", False),
+        ("It is on the 21st of August.", False),
+    ],
+)
+def test_a_date_does_not_support_itself_by_its_day(answer: str, *, is_right: bool) -> None:
+    agents = [{"id": "agent", "name": "Agent", "role": "desk", "description": "Today is 2026-08-03."}]
+    trajectory = run(asked("When?", call("get_slot", '{"date": "2026-08-12"}'), answer=answer), agents=agents)
+    assert (found(DETECTOR, trajectory) == []) is is_right

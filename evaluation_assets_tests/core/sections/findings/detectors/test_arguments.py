@@ -265,3 +265,9 @@ def test_two_groups_of_digits_are_a_code(number: str) -> None:
     message = "I am patient 55-0192, employee 30-77161."
     assert found(DETECTOR, run(asked(message, call("book_slot", patient=number)))) == [("unsupported_argument", number)]
     assert found(DETECTOR, run(asked(message, call("book_slot", patient="55-0192")))) == []
+
+
+def test_day_and_month_with_points_have_one_order() -> None:
+    step = call("book_court", day="2026-12-08")
+    assert found(DETECTOR, run(asked("Am 12.8. bitte.", step))) == [("unsupported_argument", "2026-12-08")]
+    assert found(DETECTOR, run(asked("On 12/8, please.", step))) == []
