@@ -1,6 +1,6 @@
 """What messages, events and steps that are each a line or a row of their own name as their run."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from evaluation_assets.core.traces.formats.untyped import at, bare, in_both_cases, object_in
@@ -49,3 +49,22 @@ def _named(fields: Any, names: Sequence[str]) -> str | None:
     """The ID under the first of these names."""
     named = {bare(key): value for key, value in object_in(fields).items()}
     return next((one for name in names if (one := recorded_id(named.get(name)))), None)
+
+
+def runs_with_roots(parents: Mapping[str | None, str | None]) -> dict[str | None, str | None]:
+    """The run that began each, directly or through others, by the one that each names as its parent; else itself."""
+    roots: dict[str | None, str | None] = {}
+    for name in parents:
+        seen, root = {name}, name
+        while (above := parents.get(root)) in parents and above is not None and above not in seen:
+            seen.add(above)
+            root = above
+        roots[name] = root
+    return roots
+
+
+def parent_of(event: Any) -> str | None:
+    """The run in which the one of an event began, as callbacks of LangChain name it."""
+    above = at(event, "parent_ids")
+    last = above[-1] if isinstance(above, list) and above else None
+    return recorded_id(at(event, "parent_run_id")) or recorded_id(last)
