@@ -20,6 +20,7 @@ from evaluation_assets.core.traces.formats.conversation import (
     confirmed,
     each_conversation,
     goes_on,
+    grows,
     has_answer,
     record_of,
     trajectory_from,
@@ -256,8 +257,9 @@ def _belongs(earlier: Any, later: Any) -> bool:
     if _is_message(earlier) or _is_of_unknown_role(earlier):
         return _is_message(later) or _is_of_unknown_role(later)
     earlier, later = (with_choices(data, *_RESPONSES) for data in (earlier, later))
-    logged = _is_logged(earlier) and _is_logged(later)
-    return logged and goes_on(_request_messages(earlier), _request_messages(later), _answer_in(earlier))
+    if not _is_logged(earlier) or not _is_logged(later):
+        return grows(earlier, later, _request_messages)
+    return goes_on(_request_messages(earlier), _request_messages(later), _answer_in(earlier))
 
 
 def _is_of_unknown_role(data: Any) -> bool:
