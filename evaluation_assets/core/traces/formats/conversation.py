@@ -8,10 +8,12 @@ from typing import Any
 
 from evaluation_assets.core.traces.formats.answering_models import models_of_agents, requests_of_answers
 from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, UnusableRecord
-from evaluation_assets.core.traces.formats.context import Context, ended_by, merged
+from evaluation_assets.core.traces.formats.context import OUTCOMES, TASK_IDS, Context, ended_by, merged
 from evaluation_assets.core.traces.formats.files.records import read_records
 from evaluation_assets.core.traces.formats.final_answers import final_message, final_submission
 from evaluation_assets.core.traces.formats.isolation import usable
+from evaluation_assets.core.traces.formats.repeated_records import TRIALS
+from evaluation_assets.core.traces.formats.run_names import own_run_of
 from evaluation_assets.core.traces.formats.stated import ANSWERS, Comparisons
 from evaluation_assets.core.traces.formats.transcript import (
     UNNAMED,
@@ -135,6 +137,8 @@ def _unanswered(events: Sequence[Event], context: Context) -> tuple[Event, ...]:
     return (Asked(text=context.task or ""),)
 
 
+_OF_ONE_RUN = ("id", "uuid", *TASK_IDS, *TRIALS)
+"""What the records of one run have in common, if any."""
 IN_TURN = 32
 _HELD = 8_000_000
 """Conversations of a file that may go on in turn, and their bytes, of all but the last."""
@@ -212,6 +216,18 @@ def goes_on(earlier: Sequence[Any], later: Sequence[Any], answer: Any = None) ->
         and all(_without_markers(one) == _without_markers(other) for one, other in zip(earlier, later, strict=False))
         and not _is_other_answer(answer, later[len(earlier)])
     )
+
+
+def grows(earlier: Any, later: Any, messages_of: Callable[[Any], Sequence[Any]]) -> bool:
+    """Whether a record is a later state of the same run, with all messages of the earlier one.
+
+    One with an outcome has ended, and a record that names itself otherwise is another run.
+    """
+    name = own_run_of(earlier)
+    if name is None or name != own_run_of(later) or any(at(earlier, key) is not None for key in OUTCOMES):
+        return False
+    are_same = all(at(earlier, key) == at(later, key) for key in _OF_ONE_RUN)
+    return are_same and goes_on(messages_of(earlier), messages_of(later))
 
 
 def _is_other_answer(answer: Any, message: Any) -> bool:

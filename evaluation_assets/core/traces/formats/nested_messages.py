@@ -47,7 +47,7 @@ from evaluation_assets.core.traces.formats.messages.several_runs import runs_in
 from evaluation_assets.core.traces.formats.messages.typed_events import are_events, is_known
 from evaluation_assets.core.traces.formats.mixed_records import CONVERSATIONS, WHOLE_DOCUMENTS, Aside
 from evaluation_assets.core.traces.formats.nested_streams import NestedStreams
-from evaluation_assets.core.traces.formats.run_names import run_of
+from evaluation_assets.core.traces.formats.run_names import parent_of, run_of, runs_with_roots
 from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.traces.formats.untyped import at, decoded, first_text, list_in, objects_in, without_none
 from evaluation_assets.core.traces.trajectories.identity import recorded_id
@@ -267,6 +267,7 @@ def _records(file: DropFile, *, are_parts: bool) -> Iterator[Record | Rejection]
         yield from read_records(file)
         return
     sessions: dict[str | None, list[Record]] = {}
+    parents: dict[str | None, str | None] = {}
     saying: set[str | None] = set()
     for record in read_records(file):
         if isinstance(record, Rejection):
@@ -275,6 +276,10 @@ def _records(file: DropFile, *, are_parts: bool) -> Iterator[Record | Rejection]
             session = run_of(record.data)
             saying |= {session} if is_known(record.data) else set()
             sessions.setdefault(session, []).append(record)
+            parents[session] = parents.get(session) or parent_of(record.data)
+    for session, root in runs_with_roots(parents).items():
+        if session != root:
+            sessions[root] = sorted([*sessions[root], *sessions.pop(session)], key=lambda record: record.line)
     if saying <= {None} and None in sessions:
         first = next((session for session in sessions if session is not None), None)
         sessions = {first: sorted(chain.from_iterable(sessions.values()), key=lambda record: record.line)}

@@ -42,6 +42,8 @@ _NAMES = (*_TOOLS, "name", "function")
 _SHOWN = ("result", "output", "observation")
 _EVENTS = "[] ("
 """In the name of a field with the events of a kind that is not known."""
+_BEGUN = re.compile(r"(?:chain|run|agent|task|session|workflow)_(?:start|begin|started)\b", re.I)
+"""In the name of a field with events that a run, or a part of it, began with what it was given."""
 _TOKENS = ("tokens", "total_tokens", "totalTokens", "tokens_used")
 _USAGES = ("usage", "token_usage", "input_tokens", "prompt_tokens")
 _READ = ("tool_calls", "toolCalls", "messages", "content", "parts")
@@ -50,7 +52,12 @@ _READ = ("tool_calls", "toolCalls", "messages", "content", "parts")
 def confirm_counts(stated: Comparisons, data: JsonObject, messages: Sequence[Any], read: Trajectory) -> None:
     """Compare the counts of a record with its trajectory, and the calls that stand beside its messages."""
     steps = [step for step in read.steps if step.call is not None]
-    others = [event for key, events in data.items() if _EVENTS in key for event in objects_in(events)]
+    others = [
+        event
+        for key, events in data.items()
+        if _EVENTS in key and not _BEGUN.search(key)
+        for event in objects_in(events)
+    ]
     for what, number in (found for each in (data, *others) for found in _counts_in(each, _DEEPEST)):
         if what in _CALLS and number != sum(step.result is not None for step in steps):  # the last may end the run
             stated.compare("call", number, len(steps))

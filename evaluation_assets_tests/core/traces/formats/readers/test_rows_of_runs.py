@@ -92,3 +92,33 @@ def test_an_outcome_that_only_the_last_step_has_is_that_of_the_run(tmp_path: Pat
     assert [run.success for run in trajectories(written(tmp_path, *rows))] == [True, False]
     rows = [{**row, "success": row["step"] == 1} for row in rows]
     assert [run.success for run in trajectories(written(tmp_path, *rows))] == [None, None]
+
+
+def test_states_of_a_run_that_grows_are_one_run(tmp_path: Path) -> None:
+    chats = [[{**row, "n": None} for row in rows_of("n", (1, 2))[at : at + 4]] for at in (0, 4)]
+    states = [
+        {"run_id": run, "messages": chat[:end]} for run, chat in zip("ab", chats, strict=True) for end in (1, 3, 4)
+    ]
+    path = written(tmp_path, *states)
+    assert answers(path) == TWO
+    assert summary_of(path).trust == "complete"
+
+
+@pytest.mark.parametrize("about", [{"success": False}, {"trial": 0}, {"task_id": "x"}, {"run_id": "b"}])
+def test_a_run_that_broke_off_is_no_state_of_a_longer_one(tmp_path: Path, about: dict[str, Any]) -> None:
+    chat = rows_of("n", (1, 2))[:4]
+    short, whole = {"run_id": "a", "messages": chat[:3], **about}, {"run_id": "a", "messages": chat}
+    assert len(answers(written(tmp_path, short, whole))) == 2
+
+
+@pytest.mark.parametrize("name", ["id", "message_id", "eventId"])
+def test_a_row_that_was_delivered_twice_is_read_once(tmp_path: Path, name: str) -> None:
+    rows = [{name: f"m{number}", **row} for number, row in enumerate(rows_of("session_id", ("a", "b")))]
+    path = written(tmp_path, *(row for row in rows for _ in range(2)))
+    assert answers(path) == TWO
+    assert summary_of(path).trust == "complete"
+    alike = [{**row, "session_id": run} for run in ("a", "b") for row in rows[:4]]
+    assert answers(written(tmp_path, *alike)) == [TWO[0], TWO[0]]
+    said = [{"role": "user", "content": "Again"}, {"role": "assistant", "content": "Again"}]
+    (run,) = trajectories(written(tmp_path, *({"session_id": "a", **each} for each in (*said, *said))))
+    assert len(run.turns) == 2
