@@ -154,6 +154,16 @@ def test_a_batch_that_cannot_be_read_is_not_asked_again(models: ModelServer, url
     assert submitted(models) == SUBJECTS, "the first batch was read, the second is the answers'"
 
 
+def test_what_is_in_a_batch_is_not_asked_one_by_one_by_another_mode(models: ModelServer, url: str) -> None:
+    models.script([rule("wrong_key", path="/v1/batches/")])
+    judged(judge(models, url))
+    models.script([])
+    found = judged(judge(models, url, mode="interactive"))
+    assert {verdict.outcome for verdict in found} <= {"scored", "abstained"}
+    assert one_by_one(models) == len(found) / SUBJECTS, "the answers, which were in no batch"
+    assert submitted(models) == 1
+
+
 def test_a_batch_that_the_endpoint_forgot_is_asked_again(models: ModelServer, url: str) -> None:
     models.script([rule("wrong_key", path="/v1/batches/")])
     judged(judge(models, url))
