@@ -16,6 +16,7 @@ from openai.types import Batch
 from pydantic import ValidationError
 
 from evaluation_assets.core.intake.clips.segmentation import clips_of
+from evaluation_assets.core.judging.asking import dry_run_of
 from evaluation_assets.core.judging.judge import judge_chains
 from evaluation_assets.core.judging.model_judge import ModelJudge
 from evaluation_assets.core.judging.panel import JudgeSettings, judges_of, panel_of
@@ -152,6 +153,31 @@ def test_a_batch_that_cannot_be_read_is_not_asked_again(models: ModelServer, url
     assert {verdict.outcome for verdict in found} <= {"scored", "abstained"}
     assert one_by_one(models) == 0
     assert submitted(models) == SUBJECTS, "the first batch was read, the second is the answers'"
+
+
+def test_what_is_in_a_batch_is_not_asked_one_by_one_by_another_mode(models: ModelServer, url: str) -> None:
+    models.script([rule("wrong_key", path="/v1/batches/")])
+    judged(judge(models, url))
+    models.script([])
+    found = judged(judge(models, url, mode="interactive"))
+    assert {verdict.outcome for verdict in found} <= {"scored", "abstained"}
+    assert one_by_one(models) == len(found) / SUBJECTS, "the answers, which were in no batch"
+    assert submitted(models) == 1
+
+
+@pytest.mark.parametrize("mode", ["batch", "interactive"])
+def test_what_is_in_a_batch_is_not_quoted_again(models: ModelServer, url: str, mode: str) -> None:
+    models.script([rule("wrong_key", path="/v1/batches/")])
+    judged(judge(models, url))
+
+    async def work() -> tuple[int, set[str]]:
+        asked = judge(models, url, mode=mode)
+        with dry_run_of(asked, asked) as ready:
+            async for _ in judge_chains(ready, whole(4)):
+                pass
+            return ready.known["trajectory"], {question.level for question in ready.questions}
+
+    assert asyncio.run(work()) == (4, {"answer"})
 
 
 def test_a_batch_that_the_endpoint_forgot_is_asked_again(models: ModelServer, url: str) -> None:
