@@ -11,10 +11,10 @@ Remembered = TypeVar("Remembered")
 def remembered(context: dg.SensorEvaluationContext, read: Callable[[str | None], Remembered]) -> Remembered:
     """What a sensor remembers of its last tick.
 
-    Where the cursor is none of its own, the sensor begins anew and says so: it would fail at every tick otherwise.
+    Where the cursor is none of its own, the sensor starts again and says so: it would fail at every tick otherwise.
     """
     try:
         return read(context.cursor)
     except ValueError:
-        context.log.warning(f"the cursor {str(context.cursor)[:80]!r} is none of this sensor, which begins anew")
+        context.log.warning(f"the cursor {str(context.cursor)[:80]!r} was not written by this sensor, which starts again")
         return read(None)

@@ -17,7 +17,7 @@ _LEADING = re.compile(
     r"(?!:?\s+0\b|\s+set\s+to\b|[\s-]+(?:handl\w+(?!.*:[ \t]*\S)|rates?(?! limit)|modes?|analysis|tolerance)\b)"
     r"|错误|失败|异常|超时|执行失败|工具执行失败"
     r"|\w*(?:error|exception)\s*:"
-    r"|\w+ error \d{3,5}\s*[:–—-]"
+    r"|\w+ error \d{3,5}\s*[:–—-](?!\s*\d)"
     r"|\w+(?:notfound|denied|unavailable|refused|forbidden|timeout|exceeded)\s*:(?!\s*0\b)"
     r"|(?:fehler|erreur|errore?|erro|ошибка|エラー|오류|lỗi)\s?(?:[:：]|[45]\d\d\b)"
     r"|(?:zugriff verweigert|accès refusé|acceso denegado|accesso negato|acesso negado|доступ запрещ[её]н)\b"
@@ -66,7 +66,7 @@ _EXCUSE = re.compile(
     r"|(?:operation|call|tool|action|query|lookup|command|execution) (?:was |has been )?(?:rejected|denied|halted)\b)"
     r"|(?:http(?:/\d(?:\.\d)?)? )?[45]\d\d\W{1,3}(?:bad|unauth|forbidden|not found|method|request (?:time|entity|uri)"
     r"|conflict|gone|too many|internal|service|gateway|server|client)|(?:\w+\.)*\w*(?:error|exception)(?:\W*\Z|:)"
-    r"|unauthori[sz]ed\b|no response (?:from|was|received)"
+    r"|(?:the |your )?\w+ (?:is |was )?(?:\w+ )?unreachable\b|unauthori[sz]ed\b|no response (?:from|was|received)"
     r"|(?:your |the )?(?:session|token) (?:has |is )?expired(?=\W*\Z|[.,;:]))"
     r"|<title>\W*[45]\d\d\b|[\"'](?:status_?code|code|http_?status)[\"']\s*:\s*[\"']?[45]\d\d\b"
 )
@@ -80,7 +80,7 @@ _TROUBLE = re.compile(
     r" (?:is |was )?(?:\w+ )?(?:unavailable|unreachable|offline|not responding)|(?:unexpected|internal) error"
     r"|internal server error|rate limit (?:exceeded|reached)|too many requests"
     r"|(?:quota|max retries|memory limit) exceeded|out of memory|(?:access|permission)(?: is| was)? denied"
-    r"|unreachable|connection (?:was )?(?:refused|reset|aborted)|not (?:authori[sz]ed|authenticated)"
+    r"|connection (?:was )?(?:refused|reset|aborted)|not (?:authori[sz]ed|authenticated)"
     r"|invalid (?:credentials|token|api key|request|arguments?|parameters?)|exited with (?:code|status) [1-9]\d*)"
     r"(?=\W*\Z|[.,;:!()-]| (?:while|when|after|for|at|on|to|from|in|due|because|with|and|please|of|during)\b)"
 )
@@ -108,6 +108,7 @@ _TOLD_OF_FAILURES = frozenset(
 ).union(_TOLD)
 """Fields that an object has which is nothing but a failure."""
 
+_RETURNED = ("output", "result", "response", "data")
 _TRACEBACK = "traceback (most recent call last)"
 _TAIL = 4000
 """The exception is named at the end of a traceback."""
@@ -140,7 +141,7 @@ def failure_in(text: str, span: tuple[int, int]) -> str | None:
             return told_in(text[start:end]) or _line(text, start, end, match.start())
     if end - start <= _BRIEF and _is_excuse(text[start:end]):
         return told_in(text[start:end]) or _line(text, start, end, 0)
-    has_field = text.find('"error', start, end) >= 0 or text.find('"ok"', start, end) >= 0
+    has_field = any(text.find(name, start, end) >= 0 for name in ('"error', '"ok"', '"exception"'))
     if has_field and (stated := _field_in(text[start:end])) is not None:
         return stated
     inner = text_inside(text[start:end])
@@ -148,13 +149,17 @@ def failure_in(text: str, span: tuple[int, int]) -> str | None:
 
 
 def _field_in(text: str) -> str | None:
-    """What a JSON object says in a field of its own for errors: `error`, `ok`, or `errors` in place of `data`."""
+    """What a JSON object says in a field of its own for errors: `error`, `ok`, or `errors` in place of `data`, or
+    `exception` in place of what would have come back.
+    """
     result = _object_in(text)
     if result is None or True in (result.get("success"), result.get("ok")):
         return None
     error, errors = result.get("error"), result.get("errors")
     if not error and isinstance(errors, list) and result.get("data", errors) is None:
         error = next(iter(errors), None)
+    if not error and any(result.get(name, result) is None for name in _RETURNED):
+        error = result.get("exception")
     if error is True or (not error and result.get("ok") is False):
         error = result
     return _words_of(error) or (_only_text_of(error) if isinstance(error, dict) and error else None)

@@ -82,6 +82,8 @@ def test_failures_are_told_in_the_words_of_the_result(text: str, said: str) -> N
 @pytest.mark.parametrize(
     "text",
     [
+        "Found error 404: 31 times",
+        "web-01: ok, web-02: unreachable, db-01: ok",
         "",
         "3 errors were found in the log",
         '{"error": null, "result": 4}',

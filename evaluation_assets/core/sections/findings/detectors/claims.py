@@ -54,6 +54,9 @@ _GENERAL = frozenset(
 _MAKES = "create"
 """Verbs of tools that may do anything: what they are given, or the noun beside `create`, says what."""
 
+_CHANGES = "change"
+"""The action that may be done to a text of the agent, as well as by a tool."""
+
 _LONGEST_GIVEN = 20_000
 _LEAST_OF_NOUN = 4
 _SHORTEST = 3
@@ -83,7 +86,7 @@ def _detect(course: Course) -> Iterator[Detected | Claim]:
                 sentence = sentence[: reason.start()]
             if (clause := _CLAUSE.search(sentence)) is not None:
                 sentence = sentence[clause.end() :]
-            if len(sentence) > LONGEST_SENTENCE or not (sentence := _claiming(sentence, known)):
+            if len(sentence) > LONGEST_SENTENCE or not (sentence := _claiming(sentence, known, words)):
                 continue
             performed.read_until(message.turn)
             claimed = [
@@ -120,8 +123,11 @@ def _detect(course: Course) -> Iterator[Detected | Claim]:
                     yield in_message("unperformed_claim", message, span)
 
 
-def _claiming(sentence: str, known: Sequence[Action]) -> str:
-    """A sentence as far as it may claim something: to the end of a clause that does, if no condition follows."""
+def _claiming(sentence: str, known: Sequence[Action], words: Collection[str]) -> str:
+    """A sentence as far as it may claim something: to the end of a clause that does, if no condition follows.
+
+    The agent must have a tool for it, and what was changed have a code: a draft or a plan is changed without one.
+    """
     no_claim = cues("no_claim")
     if not no_claim.matches(sentence):
         return sentence
@@ -131,7 +137,11 @@ def _claiming(sentence: str, known: Sequence[Action]) -> str:
         clause, rest = sentence[: boundary.start()], sentence[boundary.end() :]
         if no_claim.matches(clause):
             return ""
-        if any(action.claims.matches(clause) for action in known):
+        if any(
+            action.claims.matches(clause)
+            for action in known
+            if not action.tools.isdisjoint(words) and (action.name != _CHANGES or _codes(clause))
+        ):
             return "" if _IS_CONDITION.match(rest) else clause
     return ""
 
@@ -262,7 +272,7 @@ def _does(action: Action, made: PlacedStep) -> bool:
 def _stems_of(tool: str) -> tuple[str, ...]:
     """The words of a tool's name without their endings, `aender` of `adresse_aendern`, as `Action.stems` has them."""
     stems = (plain_letters(word)[:-_ENDING].replace("ge", "") for word in _WORD.findall(tool))
-    return tuple(stem for stem in stems if len(stem) >= _LEAST_OF_NOUN)
+    return tuple(stem for stem in stems if len(stem) >= _SHORTEST)
 
 
 def _names(word: str, verb: str) -> bool:

@@ -209,18 +209,18 @@ def _is_with_rate(value: Value, text: str, values: Sequence[Value], close_by: Se
 def _is_of_several(value: Value, text: str, values: Sequence[Value], close_by: Sequence[float]) -> bool:
     """Whether a figure is an amount of money that is a whole number of its line times a price, or that number.
 
-    To the cent, as in `36 shares for $2,929.32` at a price of 81.37 each.
+    To the cent, as in `36 shares for $2,929.32` at a price of 81.37 each, or rounded, as in `$12.9 billion`.
     """
-    figure, is_money = float(value.forms[0]), currency_beside(text, value) is not None
+    figure, is_money = max(map(float, value.forms)), currency_beside(text, value) is not None
     others = [
-        float(other.forms[0])
+        max(map(float, other.forms))
         for other in _beside(text, value, values)
         if is_money is (currency_beside(text, other) is None)
     ]
     pairs = [(count, figure) if is_money else (figure, count) for count in others]
     prices = [price for price in close_by if price % 1]
     return any(
-        abs(count * price - amount) < _CENT / 2
+        abs(count * price - amount) < _CENT / 2 or (len(value.forms) > 1 and is_one_rounded(amount, [count * price]))
         for count, amount in pairs
         if count > 1 and not count % 1
         for price in prices

@@ -57,7 +57,8 @@ def _sample_of(file: DropFile) -> Sample:
         with opened(path) as stream:
             magic = stream.peek(4)[:4]
             if magic == b"PAR1":
-                return Sample(records=tuple(record.data for record in islice(parquet_rows(path, path.name), _SAMPLED)))
+                rows = (row for record in parquet_rows(path, path.name) for row in rows_in(record.data))
+                return Sample(records=tuple(islice(rows, _SAMPLED)))
             if magic == b"PK\x03\x04":
                 with path.open("rb") as archive, ZipFile(archive) as unzipped:
                     return Sample(members=tuple(unzipped.namelist()))

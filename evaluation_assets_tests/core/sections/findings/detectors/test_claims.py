@@ -269,7 +269,9 @@ def test_who_says_that_nothing_was_done_claims_nothing(said: str) -> None:
     ],
 )
 def test_a_sentence_claims_what_was_done_whatever_it_says_will_be(said: str, *, is_claim: bool) -> None:
-    assert found(DETECTOR, run(asked("Cancel it.", READ, answer=said))) == [("unperformed_claim", said)] * is_claim
+    agent = [{"id": "agent", "name": "Agent", "role": "desk", "tools": [{"name": "cancel_order"}]}]
+    without = run(asked("Cancel it.", READ, answer=said), agents=agent)
+    assert found(DETECTOR, without) == [("unperformed_claim", said)] * is_claim
     assert found(DETECTOR, run(asked("Cancel it.", READ, CANCEL, answer=said))) == []
 
 
@@ -301,3 +303,9 @@ def test_a_tool_does_what_the_verb_of_its_name_says_in_another_language(tool: st
     assert found(DETECTOR, run(asked("Bitte.", call("kalender_lesen", "{}"), answer=said))) == [
         ("unperformed_claim", said)
     ]
+
+
+def test_an_agent_changes_its_own_texts_without_a_tool() -> None:
+    said = "I've updated the draft, but it has not been sent yet."
+    send = call("update_ticket", '{"error": "closed"}', error="closed", id="T-1")
+    assert found(DETECTOR, run(asked("Make it friendlier.", send, answer=said))) == []

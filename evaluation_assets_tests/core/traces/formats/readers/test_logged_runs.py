@@ -141,3 +141,26 @@ def test_times_of_messages_may_be_of_any_type(tmp_path: Path) -> None:
     messages[0]["created_at"] = "today"
     (run,) = trajectories(written(tmp_path, {"messages": messages}))
     assert "Order 7 is paid." in run.text
+
+
+@pytest.mark.parametrize(
+    ("counts", "cost"),
+    [({"tokens_in": 100, "tokens_out": 10}, None), ({"usage": {"input_tokens": 100, "output_tokens": 10}}, 0.25)],
+)
+def test_requests_with_their_messages_as_input_and_one_as_output_are_one_run_with_the_tokens_of_all(
+    tmp_path: Path, counts: JsonObject, cost: float | None
+) -> None:
+    asked = {"role": "user", "content": "Is 17 paid?"}
+    call = {"id": "c", "type": "function", "function": {"name": "look_up", "arguments": '{"order": 17}'}}
+    made = {"role": "assistant", "content": None, "tool_calls": [call]}
+    shown = {"role": "tool", "tool_call_id": "c", "content": "paid"}
+    beside = counts if cost is None else {**counts, "cost_usd": cost}
+    path = written(
+        tmp_path,
+        {"input": [asked], "output": made, **beside},
+        {"input": [asked, made, shown], "output": {"role": "assistant", "content": "Yes."}, **beside},
+    )
+    (run,) = trajectories(path)
+    assert (calls_of(run), run.final_answer) == ([("look_up", {"order": 17}, "paid")], "Yes.")
+    assert run.usage == Usage(input_tokens=200, output_tokens=20, cost_usd=None if cost is None else 2 * cost)
+    assert summary_of(path).trust == "complete"
