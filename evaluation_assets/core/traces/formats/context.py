@@ -61,6 +61,8 @@ _ABOUT = ("metadata", "meta")
 """Objects that are kept as they are, and may have the task, the trial and the outcome, too."""
 _IDS = ("id", "uuid", "custom_id", *in_both_cases("trajectory_id", "rollout_id", "episode_id", "trace_id"))
 """Names of the ID of a run. A `run_id` may be that of an experiment, a session may have several runs."""
+_BEGAN = in_both_cases("parent_run_id", "parent_session_id", "parent_trajectory_id", "parent_conversation_id")
+"""Names of the run that began a run of another agent."""
 _AGENT, _VERSION = in_both_cases("agent", "agent_name"), in_both_cases("agent_version")
 _MODEL = ("llm_model", "model", "model_name")
 _MODELS = in_both_cases(
@@ -140,6 +142,8 @@ def context_of(fields: Fields) -> Context:
     agent, version = agent_of(fields)
     stopped = [extra.get(key) for key in in_both_cases("stop_reason", "termination_reason")]
     fields.set_aside("terminated")
+    if fields.recorded_id(*_BEGAN) is not None:
+        fields.note_unknown("run of another agent that has its parent in another record")
     ending = ending_of(fields, success)
     return Context(
         id=fields.name(*_IDS),

@@ -3,14 +3,17 @@
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 from evaluation_assets.core.traces.formats.answering_models import models_of_agents, requests_of_answers
 from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, UnusableRecord
-from evaluation_assets.core.traces.formats.context import Context, ended_by, merged
+from evaluation_assets.core.traces.formats.context import OUTCOMES, TASK_IDS, Context, ended_by, merged
 from evaluation_assets.core.traces.formats.files.records import read_records
 from evaluation_assets.core.traces.formats.final_answers import final_message, final_submission
 from evaluation_assets.core.traces.formats.isolation import usable
+from evaluation_assets.core.traces.formats.repeated_records import TRIALS
+from evaluation_assets.core.traces.formats.run_names import own_run_of
 from evaluation_assets.core.traces.formats.stated import ANSWERS, Comparisons
 from evaluation_assets.core.traces.formats.transcript import (
     UNNAMED,
@@ -24,19 +27,11 @@ from evaluation_assets.core.traces.formats.transcript import (
     written,
 )
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields, type_name
-from evaluation_assets.core.traces.formats.untyped import at, bare, in_both_cases, object_in, objects_in, without_none
+from evaluation_assets.core.traces.formats.untyped import at, objects_in, without_none
 from evaluation_assets.core.traces.formats.usage import UNKNOWN, confirm
-from evaluation_assets.core.traces.trajectories.identity import recorded_id, task_id_of
+from evaluation_assets.core.traces.trajectories.identity import task_id_of
 from evaluation_assets.core.traces.trajectories.model import Agent, JsonObject, Tool, Trajectory, Usage
 from evaluation_assets.core.traces.trajectories.requests import KEPT
-
-_RUNS = (
-    "conversationid convid dialogueid dialogid threadid sessionid chatid runid trajectoryid episodeid rolloutid traceid"
-    " conversation dialogue session run episode"
-).split()
-_TASKS = in_both_cases("task_id", "sample_id", "example_id")
-_TRIALS = in_both_cases("trial", "trial_id", "attempt", "epoch")
-"""Fields of messages, or steps, that name what they are a part of, and of several trials which."""
 
 _END = re.compile(r"\s*###[A-Z][A-Z-]*###\s*")
 """A message in which a simulated user says nothing and ends the conversation: `###STOP###`, `###TRANSFER###`."""
@@ -142,6 +137,8 @@ def _unanswered(events: Sequence[Event], context: Context) -> tuple[Event, ...]:
     return (Asked(text=context.task or ""),)
 
 
+_OF_ONE_RUN = ("id", "uuid", *TASK_IDS, *TRIALS)
+"""What the records of one run have in common, if any."""
 IN_TURN = 32
 _HELD = 8_000_000
 """Conversations of a file that may go on in turn, and their bytes, of all but the last."""
@@ -157,18 +154,19 @@ def grouped(
 
     `belongs` decides whether the second of two records continues the conversation of the first: the last one, or for a
     record that is `in_turn` also one of those before, which go on in turn in the log of a proxy. Records with a name
-    are grouped by it, wherever they are in a file; these groups are held until the end of the file.
+    are grouped by it, wherever they are in a file; these groups are held until the end of the file. A name that each
+    record has for itself is none of a conversation.
     """
     for file in files:
         open_groups: list[list[Record]] = []
         held = 0
-        named: dict[str, list[Record]] = {}
+        named: dict[tuple[type[str], str], list[Record]] = {}
         for record in read_records(file):
             if isinstance(record, Rejection):
                 yield record
                 continue
             if (name := name_of(record.data)) is not None:
-                named.setdefault(name, []).append(record)
+                named.setdefault((type(name), name), []).append(record)
                 continue
             near = open_groups if in_turn is not None and in_turn(record.data) else open_groups[-1:]
             group = next((one for one in reversed(near) if belongs(one[-1].data, record.data)), None)
@@ -180,21 +178,8 @@ def grouped(
                 held -= sum(len(one.raw) for one in open_groups[0])
                 yield open_groups.pop(0)
         yield from open_groups
-        yield from named.values()
-
-
-def run_of(message: Any) -> str | None:
-    """The run that a message on a line of its own names; `None` if it names none.
-
-    Of names of several kinds the one that says most is taken; a task may have several trials.
-    """
-    named = {bare(key): value for key, value in object_in(message).items()}
-    name = next((str(one) for key in _RUNS if (one := recorded_id(named.get(key)))), None)
-    if name is not None:
-        return name
-    task = next((one for key in _TASKS if (one := recorded_id(at(message, key)))), None)
-    trials = (recorded_id(at(message, key)) for key in _TRIALS)
-    return None if task is None else " ".join([str(task), *map(str, filter(None, trials))])
+        names_messages = len(named) > 1 and all(len(group) == 1 for group in named.values())
+        yield from [list(chain.from_iterable(named.values()))] if names_messages else named.values()
 
 
 def each_conversation(
@@ -231,6 +216,18 @@ def goes_on(earlier: Sequence[Any], later: Sequence[Any], answer: Any = None) ->
         and all(_without_markers(one) == _without_markers(other) for one, other in zip(earlier, later, strict=False))
         and not _is_other_answer(answer, later[len(earlier)])
     )
+
+
+def grows(earlier: Any, later: Any, messages_of: Callable[[Any], Sequence[Any]]) -> bool:
+    """Whether a record is a later state of the same run, with all messages of the earlier one.
+
+    One with an outcome has ended, and a record that names itself otherwise is another run.
+    """
+    name = own_run_of(earlier)
+    if name is None or name != own_run_of(later) or any(at(earlier, key) is not None for key in OUTCOMES):
+        return False
+    are_same = all(at(earlier, key) == at(later, key) for key in _OF_ONE_RUN)
+    return are_same and goes_on(messages_of(earlier), messages_of(later))
 
 
 def _is_other_answer(answer: Any, message: Any) -> bool:

@@ -38,6 +38,14 @@ _MET = ("errors", "exceptions")
 """Errors that broke a run, and those that it met, which say nothing of its end."""
 _MESSAGES = ("message", "msg", "detail", "description", "error", "type", "code", "name")
 _BROKEN = frozenset("error errored crash crashed exception aborted".split())
+_OF_HARNESS = re.compile(
+    r"(?:infra(?:structure)?|docker|container|sandbox|pod|harness|grader|evaluator|verifier|environment|env|vm)"
+    r"(?:[ _-](?:setup|startup|start|build|creation))?[ _-]?(?<!nment)(?:error|failure|failed|crash(?:ed)?|evicted)\b"
+    r"|environment[ _-](?:(?:setup|startup|start|build|creation)[ _-])?(?:error|failure|failed|crash(?:ed)?)\b",
+    re.IGNORECASE,
+)
+"""How words begin that say that not the agent failed, but what ran or graded it."""
+_REASONS = ("termination_reason", "terminationReason", "stop_reason", "error_type", "errorType")
 _MOST_WORDS = 3
 _NO_ERROR = frozenset(("", "none", "null", "false", "no", "n/a", "ok", "no error"))
 
@@ -72,7 +80,7 @@ class Ending:
 def ending_of(fields: Fields, success: bool | None) -> Ending:
     """How the run of a record ended, whose other fields say whether it was a `success`.
 
-    A run whose outcome is known was not broken, whatever error it had.
+    A run whose outcome is known was not broken, whatever error it had: unless it failed where not the agent did.
     """
     said = {key: word for key in _STATES if (word := _word(fields.peek(key)))} | _verdicts_in(fields)
     fields.set_aside(*said)
@@ -82,7 +90,11 @@ def ending_of(fields: Fields, success: bool | None) -> Ending:
     success = next((each for each in (success, *tested, *verdicts) if each is not None), None)
     error = _error_in(fields)
     said |= {key: errors for key in _MET if (errors := _told_in(fields, key)) is not None}
-    broken = error or next((word for word in said.values() if word.lower() in _BROKEN), None)
+    reasons = (error, *said.values(), *(fields.peek(key) for key in _REASONS))
+    words = (each for each in reasons if isinstance(each, str) and _OF_HARNESS.match(each.strip()))
+    harness = None if success else next(words, None)
+    success = success if harness is None else None
+    broken = error or harness or next((word for word in said.values() if word.lower() in _BROKEN), None)
     broken = broken or ("error" if fields.flag("is_error", "isError") else None)
     stopped = (
         fields.flag(*_STOPPED) is True

@@ -43,9 +43,11 @@ from evaluation_assets.core.traces.formats.messages.named_speakers import (
     speaker_of,
 )
 from evaluation_assets.core.traces.formats.messages.own_counts import confirm_runs
+from evaluation_assets.core.traces.formats.messages.several_runs import runs_in
 from evaluation_assets.core.traces.formats.messages.typed_events import are_events, is_known
 from evaluation_assets.core.traces.formats.mixed_records import CONVERSATIONS, WHOLE_DOCUMENTS, Aside
 from evaluation_assets.core.traces.formats.nested_streams import NestedStreams
+from evaluation_assets.core.traces.formats.run_names import parent_of, run_of, runs_with_roots
 from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.traces.formats.untyped import at, decoded, first_text, list_in, objects_in, without_none
 from evaluation_assets.core.traces.trajectories.identity import recorded_id
@@ -74,10 +76,6 @@ _RUNS = re.compile("result|run|traject|conversation|session|task|case|sample|epi
 _TRIALS = re.compile("attempt|trial|tries|retr|rollout|repeat", re.I)
 """Names of lists whose items are runs of one task, which the object above them names."""
 _TASKS = ("task_id", "taskId", "task", "question", "query", "instruction", "problem")
-_SESSIONS = (
-    "session_id", "sessionId", "conversation_id", "conversationId", "run_id", "runId", "trace_id", "traceId",
-    "thread_id", "threadId", "episode_id", "trajectory_id", "task_id", "session", "conversation", "run", "episode",
-)  # fmt: skip
 _NOTHING: tuple[Any, ...] = (None, "", [], {})
 _SETTINGS = ("config", "metadata", "meta", "info", "settings", "args", "run_metadata")
 _MODELS = ("model", "model_name", "model_id")
@@ -195,6 +193,9 @@ class NestedMessages:
             return _Found([(stream[0], {_EVENTS: stream[1]})])
         messages = _unwrapped(list_in(value))
         if (kind := self._kind_of(messages)) is not None:
+            if rows := runs_in(messages):
+                runs = [(kind, {"id": name, _FIELDS.get(kind, "messages"): run}) for name, run in rows]
+                return _Found(runs, are_several=True)
             return _Found([(kind, {_FIELDS.get(kind, "messages"): messages})])
         if _PARTS.search(name):
             return _Found()
@@ -266,25 +267,26 @@ def _records(file: DropFile, *, are_parts: bool) -> Iterator[Record | Rejection]
         yield from read_records(file)
         return
     sessions: dict[str | None, list[Record]] = {}
+    parents: dict[str | None, str | None] = {}
     saying: set[str | None] = set()
     for record in read_records(file):
         if isinstance(record, Rejection):
             yield record
         else:
-            session = _session_of(record.data)
+            session = run_of(record.data)
             saying |= {session} if is_known(record.data) else set()
             sessions.setdefault(session, []).append(record)
-    if saying == {None}:
+            parents[session] = parents.get(session) or parent_of(record.data)
+    for session, root in runs_with_roots(parents).items():
+        if session != root:
+            sessions[root] = sorted([*sessions[root], *sessions.pop(session)], key=lambda record: record.line)
+    if saying <= {None} and None in sessions:
         first = next((session for session in sessions if session is not None), None)
         sessions = {first: sorted(chain.from_iterable(sessions.values()), key=lambda record: record.line)}
     for session, events in sessions.items():
         whole = joined(events)
         data = {"session_id": session, "events": [event for event in whole.data if isinstance(event, dict)]}
         yield dataclasses.replace(whole, data=data)
-
-
-def _session_of(event: Any) -> str | None:
-    return next((name for key in _SESSIONS if (name := recorded_id(at(event, key))) is not None), None)
 
 
 def _unwrapped(messages: Sequence[Any]) -> Sequence[Any]:

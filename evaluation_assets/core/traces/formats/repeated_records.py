@@ -4,9 +4,14 @@ from collections.abc import Callable
 from hashlib import blake2b
 from typing import Any
 
+from evaluation_assets.core.traces.formats.run_names import own_run_of
 from evaluation_assets.core.traces.formats.untyped import at, in_both_cases
+from evaluation_assets.core.traces.trajectories.identity import recorded_id
 
 _NAMES = in_both_cases("id", "uuid", "run_id", "request_id", "sample_uuid")
+_EVENTS = in_both_cases("event_id")
+_MESSAGES = ("id", "uuid", *in_both_cases("message_id"), *_EVENTS)
+"""IDs of messages and events; pieces of a message have its ID, too, but no role."""
 _TASKS = in_both_cases("task_id", "question_id", "instance_id", "problem_id", "example_id", "case_id")
 TRIALS = (*in_both_cases("trial", "trial_id", "sample_index", "epoch", "attempt"), "_ng_rollout_index")
 """Fields that number the trials of a task."""
@@ -27,12 +32,18 @@ def names_itself(data: Any) -> bool:
     return has_name or is_trial or any(isinstance(at(each, "id"), str) for each in (response, at(response, "body")))
 
 
+def _is_named_part(data: Any) -> bool:
+    """Whether a record is a message or an event that states which one it is, and of what run."""
+    names = _MESSAGES if at(data, "role") is not None else _EVENTS
+    return any(recorded_id(at(data, name)) for name in names) and own_run_of(data) is not None
+
+
 def repetitions() -> Callable[[Any, bytes], bool]:
     """A function that says whether a record, with its bytes, repeats one that it was given before."""
     seen: set[bytes] = set()
 
     def is_repeated(data: Any, raw: bytes) -> bool:
-        if not names_itself(data):
+        if not names_itself(data) and not _is_named_part(data):
             return False
         known = len(seen)
         seen.add(blake2b(raw.strip(), digest_size=12).digest())

@@ -177,8 +177,7 @@ class Fields:
         """The first of these fields that is a finite number, or a text that contains one."""
         for key in keys:
             value = self._take(key)
-            number = number_in(value)
-            if number is not None:
+            if (number := number_in(value)) is not None:
                 return number
             if value is not None:
                 self._reject(key, value)
@@ -321,9 +320,13 @@ class Fields:
         """The names of the fields that hold something."""
         yield from (key for key, value in self._data.items() if _is_something(value))
 
+    def unread(self) -> list[str]:
+        """The names of the fields with a value that were not taken."""
+        return [key for key in self.filled() if key not in self._taken]
+
     def rest(self) -> dict[str, Any]:
         """Take all remaining fields with a value, unchanged."""
-        rest = {key: value for key, value in self._data.items() if key not in self._taken and _is_something(value)}
+        rest = {key: self._data[key] for key in self.unread()}
         self._taken.update(rest)
         return rest
 
@@ -346,11 +349,8 @@ class Fields:
     def _parts_of(self, key: str, items: list[Any]) -> list["str | Fields"]:
         strange = [item for item in items if not isinstance(item, str | dict) and item is not None]
         self._wrong |= {key: [f"{self._path}{key}[] ({type_name(item)})" for item in strange]} if strange else {}
-        return [
-            item if isinstance(item, str) else self._child(item, f"{key}[]")
-            for item in items
-            if isinstance(item, str | dict)
-        ]
+        parts = (item for item in items if isinstance(item, str | dict))
+        return [item if isinstance(item, str) else self._child(item, f"{key}[]") for item in parts]
 
     def _note_strange_between(self, items: list[Any], strange: list[Any]) -> None:
         """Note the texts and lists in a list of messages: nobody knows who said them."""

@@ -8,7 +8,7 @@ from evaluation_assets.core.text.nullable import sum_of
 from evaluation_assets.core.traces.formats.stated import Comparisons
 from evaluation_assets.core.traces.formats.transcript import total
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields
-from evaluation_assets.core.traces.formats.untyped import in_both_cases
+from evaluation_assets.core.traces.formats.untyped import as_number, in_both_cases
 from evaluation_assets.core.traces.prices import cost_of
 from evaluation_assets.core.traces.trajectories.model import Usage
 
@@ -21,8 +21,13 @@ OUTPUT = (
 )  # fmt: skip
 """The last two are those of Microsoft's frameworks for agents."""
 
-_CACHED = ("cached_tokens", "prompt_cache_hit_tokens", "cachedInputTokens", "cache_read_tokens", "cacheReadTokens")
-_CACHE_WRITES = ("cache_write_tokens", "cacheWriteTokens", "cacheCreationTokens")
+_CACHED = (
+    "prompt_cache_hit_tokens",
+    *in_both_cases("cached_tokens", "cached_input_tokens", "cached_prompt_tokens", "cache_read_tokens", "cache_read"),
+)
+_CACHE_WRITES = in_both_cases("cache_write_tokens", "cache_creation_tokens", "cache_write")
+_OF_CACHES = "cache"
+"""In the name of a count that is no count of a cache that we know: the input may be without it."""
 _SHORT_INPUT, _SHORT_OUTPUT = ("input", "prompt", "in"), ("output", "completion", "out")
 COSTS = in_both_cases("cost", "total_cost", "cost_usd", "total_cost_usd", "token_cost")
 
@@ -105,6 +110,9 @@ def usage_of(fields: Fields) -> Usage | None:
         Count(given, part, is_beside or part > (given or 0)),
         Count(written, reasoning or 0),
     )
+    for name in fields.unread():
+        if _OF_CACHES in name.lower() and as_number(fields.peek(name)):
+            fields.note_unknown(name)
     own = usage(*counts, fields.number(*COSTS), cached, within, for_an_hour)
     return total([own, *_compactions(fields)]) if fields.is_list("iterations") else own
 

@@ -108,6 +108,7 @@ _TOLD_OF_FAILURES = frozenset(
 ).union(_TOLD)
 """Fields that an object has which is nothing but a failure."""
 
+_RETURNED = ("output", "result", "response", "data")
 _TRACEBACK = "traceback (most recent call last)"
 _TAIL = 4000
 """The exception is named at the end of a traceback."""
@@ -140,7 +141,7 @@ def failure_in(text: str, span: tuple[int, int]) -> str | None:
             return told_in(text[start:end]) or _line(text, start, end, match.start())
     if end - start <= _BRIEF and _is_excuse(text[start:end]):
         return told_in(text[start:end]) or _line(text, start, end, 0)
-    has_field = text.find('"error', start, end) >= 0 or text.find('"ok"', start, end) >= 0
+    has_field = any(text.find(name, start, end) >= 0 for name in ('"error', '"ok"', '"exception"'))
     if has_field and (stated := _field_in(text[start:end])) is not None:
         return stated
     inner = text_inside(text[start:end])
@@ -148,13 +149,17 @@ def failure_in(text: str, span: tuple[int, int]) -> str | None:
 
 
 def _field_in(text: str) -> str | None:
-    """What a JSON object says in a field of its own for errors: `error`, `ok`, or `errors` in place of `data`."""
+    """What a JSON object says in a field of its own for errors: `error`, `ok`, or `errors` in place of `data`, or
+    `exception` in place of what would have come back.
+    """
     result = _object_in(text)
     if result is None or True in (result.get("success"), result.get("ok")):
         return None
     error, errors = result.get("error"), result.get("errors")
     if not error and isinstance(errors, list) and result.get("data", errors) is None:
         error = next(iter(errors), None)
+    if not error and any(result.get(name, result) is None for name in _RETURNED):
+        error = result.get("exception")
     if error is True or (not error and result.get("ok") is False):
         error = result
     return _words_of(error) or (_only_text_of(error) if isinstance(error, dict) and error else None)

@@ -109,3 +109,27 @@ def test_tokens_of_a_request_without_words_are_missing_in_the_total(tmp_path: Pa
     path = written(tmp_path, {"input": "Is order 7 paid?", "trace": [asked, called, silent]})
     (run,) = trajectories(path)
     assert run.usage is None and "1 answer of 2 without tokens" in summary_of(path).sentence
+
+
+def test_runs_of_other_agents_beside_a_run_are_a_part_of_it(tmp_path: Path) -> None:
+    inner = {"agent": "clerk", "input": "Find it", "output": "It is 19.", "tool_calls": [FOUND], "children": []}
+    outer = {"agent": "refunder", "input": "Refund it", "output": "Refunded.", "steps": [], "children": [inner]}
+    data = {"id": "r", "agent": "planner", "input": "Refund order 7.", "output": "Done.", "children": [outer]}
+    path = written(tmp_path, data, {**data, "id": "s", "tool_calls": [REFUND]})
+    one, two = trajectories(path)
+    assert (one.task, one.final_answer, [name for name, *_ in calls_of(one)]) == (
+        "Refund order 7.", "Done.", ["orders.get"],
+    )  # fmt: skip
+    assert [name for name, *_ in calls_of(two)] == ["refunds.create", "orders.get"]
+    said = ("Refund it", "Find it", "It is 19.", "Refunded.", "Done.")
+    assert sorted(said, key=one.text.index) == list(said)
+    assert [agent.id for agent in one.agents] == ["planner", "refunder", "clerk"]
+    assert summary_of(path).trust == "complete"
+
+
+def test_a_record_that_another_one_began_is_doubted(tmp_path: Path) -> None:
+    chat = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello."}]
+    records = [{"run_id": "a", "parent_run_id": None, "messages": chat}]
+    assert summary_of(written(tmp_path, *records)).trust == "complete"
+    records.append({"run_id": "b", "parent_run_id": "a", "messages": [*chat, *chat]})
+    assert summary_of(written(tmp_path, *records)).trust == "doubtful"

@@ -102,3 +102,22 @@ def test_a_run_with_an_outcome_was_not_broken(tmp_path: Path, record: JsonObject
 def test_verdicts_that_differ_are_a_contradiction(tmp_path: Path, record: JsonObject) -> None:
     assert summary_of(written(tmp_path, {**record, "success": True, "result": "FAIL"})).trust == "doubtful"
     assert summary_of(written(tmp_path, {**record, "success": True, "result": "PASS"})).trust == "complete"
+
+
+@pytest.mark.parametrize(
+    ("about", "is_broken"),
+    [
+        ({"success": False, "error": "InfrastructureError: the machine is gone"}, True),
+        ({"reward": 0.0, "termination_reason": "infrastructure_error"}, True),
+        ({"resolved": False, "exit_status": "docker_error"}, True),
+        ({"passed": False, "error_type": "environment setup failed"}, True),
+        ({"success": False, "error": "EnvironmentError: no such file"}, False),
+        ({"success": False, "error": "The docker build failed"}, False),
+        ({"success": False, "termination_reason": "user_stop"}, False),
+    ],
+)
+def test_a_run_whose_harness_failed_has_no_outcome(
+    tmp_path: Path, record: JsonObject, about: JsonObject, is_broken: bool
+) -> None:
+    (run,) = trajectories(written(tmp_path, {**record, **about}))
+    assert (run.success, "failed" in run.flags) == ((None, True) if is_broken else (False, False))

@@ -58,6 +58,11 @@ def _session(**outcome: Any) -> Any:
     return {"id": "s", "turns": [turn]}
 
 
+def _steps(**outcome: Any) -> Any:
+    step = {"tool": "book", "args": {"n": 2}, **outcome}
+    return {"task": "Book a berth.", "steps": [step], "final_answer": "There is none."}
+
+
 def _mcp(text: str, *, failed: bool) -> str:
     return orjson.dumps({"content": [{"type": "text", "text": text}], "isError": failed}).decode()
 
@@ -81,6 +86,16 @@ def _mcp(text: str, *, failed: bool) -> str:
         (_bedrock(content=[{"text": "no berth left"}], status="error"), "no berth left"),
         (_bedrock(content=[{"text": "berth 7"}], status="success"), None),
         (_chat(content="no berth left", success=False), "no berth left"),
+        (_chat(content="no berth left", status="Denied"), "no berth left"),
+        (_chat(content="no berth left", status="cancelled"), "no berth left"),
+        (_chat(content="no berth left", metadata={"is_error": True}), "no berth left"),
+        (_chat(content="no berth left", additional_kwargs={"status": "error"}), "no berth left"),
+        (_chat(content="berth 7", metadata={"status": "done"}), None),
+        (_chat(content='{"input": {"n": 2}, "output": null, "exception": "no berth left"}'), "no berth left"),
+        (_chat(content='{"output": "berth 7", "exception": "on Mondays"}'), None),
+        (_chat(content="Error log: empty", success=True), None),
+        (_steps(result="Error log: empty", success=True), None),
+        (_steps(result="Error log: full"), "Error log: full"),
         (_gemini(error="no berth left"), "no berth left"),
         (_gemini(output="of 7", error="no berth left"), "no berth left"),
         (_gemini(output="berth 7", error=None), None),

@@ -6,10 +6,10 @@ Version 1 has the results of calls in messages of the system, version 2 all that
 from collections.abc import Iterator
 from typing import Any
 
-from evaluation_assets.core.traces.formats.conversation import run_of
 from evaluation_assets.core.traces.formats.envelopes.envelope import PARTS, Chat, Envelope, plain_message, without
 from evaluation_assets.core.traces.formats.envelopes.turn import Turn
 from evaluation_assets.core.traces.formats.messages.chat import is_of_agentscope
+from evaluation_assets.core.traces.formats.run_names import run_of
 from evaluation_assets.core.traces.formats.untyped import at, first_text, list_in, object_in, objects_in, without_none
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 

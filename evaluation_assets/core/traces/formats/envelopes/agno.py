@@ -50,7 +50,7 @@ def _conversations(data: JsonObject) -> Iterator[Chat]:
         yield _chat(whole, {**without(data, "runs", "created_at", "updated_at"), "id": data.get("session_id")})
     for run in runs:
         if run not in whole:
-            yield _chat([run], run)
+            yield _chat([run], without(run, "parent_run_id"))  # members are runs by themselves
 
 
 def _chat(runs: list[JsonObject], about: JsonObject) -> Chat:

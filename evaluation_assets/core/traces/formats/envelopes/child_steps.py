@@ -1,14 +1,19 @@
 """Steps in which another agent ran, with its own steps inside: these come after the step that began them.
 
 {"steps": [{"agent": "planner", "task": "Refund order 17", "child": {"agent": "refunder", "steps": [...]}}]}
+
+So do those of the agents that a run has beside its steps.
+
+{"input": "Refund order 17", "output": "Done.", "children": [{"agent": "refunder", "tool_calls": [...]}]}
 """
 
 import re
 from collections.abc import Iterator
 from typing import Any
 
+from evaluation_assets.core.traces.formats.envelopes.asked import answers_in, asked_in
 from evaluation_assets.core.traces.formats.messages.acts import act_in
-from evaluation_assets.core.traces.formats.untyped import at, first_text, list_in, object_in, objects_in
+from evaluation_assets.core.traces.formats.untyped import at, first_text, list_in, object_in, objects_in, without_none
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
 _STEPS = ("steps", "trajectory", "actions", "history", "trace", "events")
@@ -19,12 +24,48 @@ _AGENTS = ("agent_name", "agent", "name")
 _WORDS = ("message", "content", "text")
 _ASKED = ("task", "instruction", "instructions", "request", "prompt", "query", "goal", "input", "objective")
 _DEEPEST = 20
+_BESIDE = re.compile("child|^sub|nested|delegat|spawn|worker", re.IGNORECASE)
+"""What the runs of other agents are called beside the steps of a run."""
 
 
 def with_child_steps(data: JsonObject) -> JsonObject:
     """A record with the steps of all its agents in one list; any other record unchanged."""
     name = next((name for name in _STEPS if any(map(_has_children, list_in(data.get(name))))), None)
-    return data if name is None else {**data, name: list(_steps_of(data[name], None, _DEEPEST))}
+    if name is not None:
+        return {**data, name: list(_steps_of(data[name], None, _DEEPEST))}
+    children = _runs_beside(data)
+    if not children or asked_in(data) is None or not answers_in(data):
+        return data
+    own = _list_of(data) or _STEPS[0]
+    steps = [*list_in(data.get(own)), *_steps_of_runs(children, first_text(data, *_AGENTS), _DEEPEST)]
+    return {**{key: value for key, value in data.items() if value is not children}, own: steps}
+
+
+def _runs_beside(data: JsonObject) -> list[JsonObject]:
+    """The runs of other agents that a run has beside its steps: in a list, each with calls or with such runs."""
+    lists = (value for key, value in data.items() if _BESIDE.search(key) and isinstance(value, list))
+    return next((runs for runs in lists if runs and all(map(_is_run, runs))), [])
+
+
+def _is_run(child: Any) -> bool:
+    return isinstance(child, dict) and (_list_of(child) is not None or bool(_runs_beside(child)))
+
+
+def _list_of(run: JsonObject) -> str | None:
+    return next((name for name in (*_STEPS, *_CALLS) if list_in(run.get(name))), None)
+
+
+def _steps_of_runs(runs: list[JsonObject], caller: str | None, depth: int) -> Iterator[Any]:
+    """The steps of runs: what each was asked by its caller, what it did and had done, and what it answered."""
+    for run in runs if depth else ():
+        agent = first_text(run, *_AGENTS)
+        if (asked := asked_in(run)) is not None:
+            yield without_none({"agent": caller, _WORDS[0]: asked[1]})
+        for step in list_in(run.get(_list_of(run) or "")):
+            yield {"agent": agent, **step} if isinstance(step, dict) and agent is not None else step
+        yield from _steps_of_runs(_runs_beside(run), agent, depth - 1)
+        if (answer := next(iter(answers_in(run).values()), None)) is not None:
+            yield without_none({"agent": agent, _WORDS[0]: answer})
 
 
 def _steps_of(steps: list[Any], agent: str | None, depth: int) -> Iterator[Any]:

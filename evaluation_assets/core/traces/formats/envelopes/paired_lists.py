@@ -12,10 +12,10 @@ question and the answer.
 
 from typing import Any
 
-from evaluation_assets.core.traces.formats.conversation import run_of
 from evaluation_assets.core.traces.formats.messages.acts import RESULTS, THOUGHTS
 from evaluation_assets.core.traces.formats.messages.answered_questions import RETRIEVED
 from evaluation_assets.core.traces.formats.messages.call_arguments import ARGUMENTS
+from evaluation_assets.core.traces.formats.run_names import run_of
 from evaluation_assets.core.traces.formats.untyped import decoded, first_text, list_in
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 

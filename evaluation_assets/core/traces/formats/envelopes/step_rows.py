@@ -6,8 +6,9 @@
 from collections.abc import Sequence
 from typing import Any
 
-from evaluation_assets.core.traces.formats.conversation import run_of
+from evaluation_assets.core.traces.formats.context import OUTCOMES
 from evaluation_assets.core.traces.formats.messages.call_arguments import ARGUMENTS
+from evaluation_assets.core.traces.formats.run_names import run_of
 from evaluation_assets.core.traces.formats.untyped import decoded, in_both_cases, without_none
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
@@ -37,7 +38,8 @@ def run_of_row(row: Any) -> str | None:
 def run_with_steps(rows: Sequence[JsonObject]) -> JsonObject:
     """The record of a run: what all rows have in common, and their steps with the rest, in the order of their numbers.
 
-    Success that all rows have in common may be that of the run or of each step, and is neither.
+    Success that all rows have in common may be that of the run or of each step, and is neither. An outcome that only
+    the last has is that of the run.
     """
     rows = [without_none({key: decoded(value) for key, value in row.items() if value != ""}) for row in rows]
     number = next((name for name in _NUMBERS if all(type(row.get(name)) is int for row in rows)), None)
@@ -50,6 +52,9 @@ def run_with_steps(rows: Sequence[JsonObject]) -> JsonObject:
         and key not in _NUMBERS
         and all(other.get(key, value if key in _OF_RUNS else None) == value for other in rows)
     }
+    if len(rows) > 1:
+        before = {key for row in rows[:-1] for key in row}
+        about |= {key: value for key, value in rows[-1].items() if key in OUTCOMES and key not in before}
     left_out = set(about)
     if all(row.get("success") == rows[0].get("success") for row in rows):
         about["steps[].success (of the run or of each step)"] = rows[0].get("success")

@@ -7,10 +7,10 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from evaluation_assets.core.traces.formats.conversation import run_of
 from evaluation_assets.core.traces.formats.envelopes.envelope import without
 from evaluation_assets.core.traces.formats.envelopes.exchanges import AGENT, USER, exchanged_in
 from evaluation_assets.core.traces.formats.envelopes.step_acts import LISTS_OF_CALLS
+from evaluation_assets.core.traces.formats.run_names import run_of
 from evaluation_assets.core.traces.formats.untyped import bare, decoded
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 

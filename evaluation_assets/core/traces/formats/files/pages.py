@@ -15,6 +15,7 @@ from typing import Any
 
 from evaluation_assets.core.traces.formats.base import DropFile, Sample
 from evaluation_assets.core.traces.formats.files.records import read_parts
+from evaluation_assets.core.traces.formats.run_names import name_several
 from evaluation_assets.core.traces.formats.stated import Comparisons
 from evaluation_assets.core.traces.formats.untyped import as_number, list_in
 from evaluation_assets.core.traces.trajectories.model import JsonObject
@@ -59,11 +60,15 @@ def page_in(sample: Sample) -> tuple[str, Sample] | None:
     if not isinstance(first, dict) or (place := _items_in(first, _DEEPEST)) is None:
         return None
     path, items = place
+    if sample.text.lstrip().startswith("["):
+        if len(sample.records) > 1:
+            return None
+        path = f"item.{path}"
     names = {key for item in items for key in item if key not in _OF_A_RECORD}
     is_wrapped = names == {"node"} or any(item.keys() & _OF_A_RECORD for item in items)
     if len(names) == 1 and is_wrapped and "." not in (name := names.pop()):
         path, items = f"{path}.{name}", [item[name] for item in items if isinstance(item.get(name), dict)]
-    if not items or any("role" in item for item in items):  # messages of one conversation
+    if not items or (any("role" in item for item in items) and not name_several(items)):  # of one conversation
         return None
     return path, replace(sample, records=tuple(items), text="")
 

@@ -255,7 +255,7 @@ def parquet_rows(path: UPath, source: str) -> Iterator[Record]:
 
 def _messages_in(column: str, value: Any) -> Any:
     """The list of objects in a JSON text, in a column that other files have as a list; other values unchanged."""
-    if column not in _MESSAGES or not isinstance(value, str) or not value.lstrip().startswith("["):
+    if column.lower() not in _MESSAGES or not isinstance(value, str) or not value.lstrip().startswith("["):
         return value
     try:
         parsed = loads(value)

@@ -12,6 +12,8 @@ _LOG_PAGE = {"events", "searchedLogStreams", "nextToken", "nextForwardToken", "n
 """Fields of an answer of CloudWatch Logs."""
 _OF_AGENTS = frozenset("arguments args input parameters tool_input toolInput params filter query result output".split())
 """Fields of calls, in which types may be those of an agent's query, as of one that works on MongoDB."""
+_ABOUT = ("metadata", "meta", "info", "metrics", "usage", "stats", "evaluation", "eval_result", "reward_info")
+"""Columns that tell of a run or a message."""
 _SAME = ("S", "B", "BOOL", "SS", "BS", "stringValue", "booleanValue", "timestampValue", "bytesValue", "referenceValue")
 """Types of DynamoDB and Firestore whose values JSON has as they are."""
 
@@ -28,10 +30,23 @@ def rows_in(data: Any) -> list[Any]:
         return [with_contents(_from_text(data))]
     if not isinstance(data, dict):
         return [with_contents(data)]
+    data = _with_objects(_in_lower_case(data))
     for rows in (_of_columns(data), _of_log_page(data), _of_queue(data), _of_documents(data)):
         if rows is not None:
             return [with_contents(row) for row in rows]
     return [with_contents(data)]
+
+
+def _in_lower_case(data: JsonObject) -> JsonObject:
+    """A row whose columns are all in upper case, as Snowflake and Oracle write any, with their names in lower case."""
+    are_upper = len(data) > 1 and all(map(str.isupper, data))
+    return {name.lower(): value for name, value in data.items()} if are_upper else data
+
+
+def _with_objects(data: JsonObject) -> JsonObject:
+    """A row with what is known of a run as an object, which a column of JSON has as a text."""
+    texts = {name: text for name in _ABOUT if isinstance(text := data.get(name), str) and text.startswith("{")}
+    return {**data, **{name: _from_text(text) for name, text in texts.items()}} if texts else data
 
 
 def _from_text(text: str) -> Any:

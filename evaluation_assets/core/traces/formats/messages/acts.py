@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from evaluation_assets.core.traces.formats.messages.call_arguments import ARGUMENTS, given_in
-from evaluation_assets.core.traces.formats.messages.chat import EXITS, MADE, ROLES, meaning_of, role_of
+from evaluation_assets.core.traces.formats.messages.chat import EXITS, FAILED, MADE, ROLES, meaning_of, role_of
 from evaluation_assets.core.traces.formats.messages.contents import TEXTS
 from evaluation_assets.core.traces.formats.messages.given_beside import given_beside
 from evaluation_assets.core.traces.formats.messages.typed_events import CALLS, says_failed
@@ -29,7 +29,6 @@ RESULTS = (
     "obs", "rows", "returned", "return_value",
 )  # fmt: skip
 ERRORS = ("error", "error_message", "errorMessage", "exception", "stderr")
-_FAILED = ("error", "failed", "failure", "timeout")
 _OF_MESSAGES = ("name", "function", "response")
 """What means something else in a chat message, or may."""
 _LISTS = ("tool_results", "toolResults", "tool_outputs", "toolOutputs", "function_results")
@@ -90,14 +89,17 @@ def _named(call: JsonObject, place: str) -> tuple[str, Any, JsonObject] | None:
 
 
 def _came_back(call: JsonObject) -> tuple[Any, Any]:
-    """What came back, and the error: a text, or true if nothing says which."""
+    """What came back, and the error: a text, or true if nothing says which; false if the call is said to be one that
+    succeeded.
+    """
     shown = next((call[each] for each in RESULTS if call.get(each) is not None), None)
-    failed = says_failed(call) or str(call.get("status")).lower() in _FAILED
+    failed = says_failed(call) or str(call.get("status")).lower() in FAILED
     told_in = ERRORS if failed else ERRORS[:-1]  # many programs write to stderr without an error
     error = next((call[each] for each in told_in if call.get(each)), None)
     failed = failed or bool(error)
     shown = error if shown is None and failed and error is not True else shown
-    return shown, error if isinstance(error, str) and error else failed or None
+    succeeded = False if call.get("success") is True else None
+    return shown, error if isinstance(error, str) and error else failed or succeeded
 
 
 def _is_written_out(action: str) -> bool:

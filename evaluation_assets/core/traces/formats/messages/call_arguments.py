@@ -8,7 +8,8 @@ from evaluation_assets.core.traces.formats.untyped import at
 
 ARGUMENTS = (
     "action_input", "tool_input", "toolInput", "arguments", "args", "input_parameters", "inputParameters",
-    "tool_args", "tool_kwargs", "action_args", "parameters", "params", "kwargs", "input", "inputs", "param_dict",
+    "tool_args", "tool_kwargs", "action_args", "parameters", "params", "kwargs", "input", "inputs", "input_str",
+    "param_dict",
 )  # fmt: skip
 
 

@@ -19,7 +19,7 @@ from evaluation_assets.core.traces.formats.outcome_words import outcome_of
 from evaluation_assets.core.traces.formats.run_usage import usage_of_answer
 from evaluation_assets.core.traces.formats.transcript import Asked, Call, Event, Result, Said, as_text, one_line
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields
-from evaluation_assets.core.traces.formats.untyped import at, first_text, list_in
+from evaluation_assets.core.traces.formats.untyped import at, first_text, list_in, object_in
 from evaluation_assets.core.traces.trajectories.failures import told_in
 from evaluation_assets.core.traces.trajectories.model import Usage
 
@@ -44,7 +44,13 @@ GOES_ON = "answer_goes_on"
 """Field of a message that is a part of the answer in the message before it."""
 _LATENCIES = ("latency_ms", "duration_ms", "latencyMs", "durationMs")
 _ERRORS = ("error", "exception")
-_FAILED = ("error", "failed", "failure", "incomplete", "timeout")
+FAILED = frozenset(
+    ("error", "failed", "failure", "incomplete", "timeout", "denied", "rejected", "cancelled", "canceled", "aborted")
+)
+"""What the status of a call says that failed, in lower case."""
+_FLAGS = ("is_error", "isError", "failed")
+_BESIDE = ("metadata", "additional_kwargs", "response_metadata")
+"""Objects in a result that may say that the call failed."""
 EXITS = ("exit_code", "exitCode", "returncode", "return_code")
 _CALL_IDS, _TOOLS = ("tool_call_id", "toolCallId"), ("tool_name", "toolName")
 _OWN_IDS = ("id", "call_id", *_CALL_IDS)
@@ -305,6 +311,7 @@ def result_of(message: Fields) -> Result:
         tool=message.text("name", *_TOOLS),
         error=stated_error(message, content),
         latency_ms=message.amount(*_LATENCIES),
+        succeeded=message.peek("success") is True or message.peek("error") is False,
     )
 
 
@@ -319,10 +326,17 @@ def stated_error(result: Fields, content: str) -> str | None:
     told = as_text(error.get("message") or error) if isinstance(error, dict) else error
     if isinstance(told, str) and told.strip():
         return one_line(told)
-    failed = any(outcome_of(result.value(key)) is True for key in ("is_error", "isError", "failed"))
-    failed = failed or any(outcome_of(result.value(key)) is False for key in ("success", "ok"))
+    failed = any(outcome_of(result.value(key)) is False for key in ("success", "ok"))
     failed = failed or any(result.whole(key) for key in EXITS if key in result)
-    return first_line(content) if error is True or failed or result.text("status") in _FAILED else None
+    beside = (result.object(name) for name in _BESIDE if object_in(result.peek(name)).keys() & {*_FLAGS, "status"})
+    failed = failed or any(map(_says_failed, (result, *beside)))
+    return first_line(content) if error is True or failed else None
+
+
+def _says_failed(holder: Fields) -> bool:
+    """Whether a flag or the status of an object says that a call failed."""
+    failed = any(outcome_of(holder.value(key)) is True for key in _FLAGS)
+    return failed or (holder.text("status") or "").lower() in FAILED
 
 
 def first_line(content: str) -> str:

@@ -19,14 +19,15 @@ from evaluation_assets.core.traces.formats.conversation import (
     confirmed,
     each_conversation,
     goes_on,
+    grows,
     joined,
     record_of,
-    run_of,
     trajectory_from,
 )
 from evaluation_assets.core.traces.formats.files.records import read_records
 from evaluation_assets.core.traces.formats.isolation import usable
 from evaluation_assets.core.traces.formats.messages.own_counts import confirm_counts
+from evaluation_assets.core.traces.formats.run_names import run_of
 from evaluation_assets.core.traces.formats.run_usage import usage_in_record, with_stated_cost
 from evaluation_assets.core.traces.formats.transcript import Event, Said, total
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
@@ -194,8 +195,9 @@ class MessageShape:
     def _belongs(self, earlier: Any, later: Any) -> bool:
         if self.is_message(earlier):
             return self.is_message(later) and self.continues(earlier, later)
-        logged = bool(self._answers(earlier)) and bool(self._answers(later))
-        return logged and goes_on(self._messages(earlier), self._messages(later))
+        if not self._answers(earlier) or not self._answers(later):
+            return grows(earlier, later, self._messages)
+        return goes_on(self._messages(earlier), self._messages(later))
 
     def _messages(self, data: Any) -> list[Any]:
         return next((value for path in self.messages_at if isinstance(value := _value_at(data, path), list)), [])

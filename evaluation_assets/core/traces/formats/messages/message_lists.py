@@ -13,6 +13,7 @@ from evaluation_assets.core.traces.formats.messages.glaive import glaive_record,
 from evaluation_assets.core.traces.formats.messages.request_steps import with_requests
 from evaluation_assets.core.traces.formats.messages.rollouts import is_rollout, rollout_record
 from evaluation_assets.core.traces.formats.messages.scored_groups import runs_of_group
+from evaluation_assets.core.traces.formats.messages.several_runs import runs_in
 from evaluation_assets.core.traces.formats.run_usage import usage_of_answer
 from evaluation_assets.core.traces.formats.times import chronological, moment, seconds_of
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields
@@ -40,8 +41,8 @@ _STORES = ("chat_message_store_state", "storeState")
 _STEPS, _CALLS = "intermediate_steps", "tool_calls"
 _QUERY, _ANSWERS = "query", "answers"
 _REQUESTS = LISTS[4]
-_NO_TASK = "default"
-"""What rollouts of verifiers name as their task if they do not name one."""
+_NO_TASK, _SOURCE = "default", "data_source"
+"""What rollouts of verifiers name as their task if they do not name one, and the field for one that they name."""
 _SHORT = (("req", "resp"), ("req", "res"), ("function_kwargs", "request_response"))
 _FUNCTION = ("function_name", "function_args")
 """What PromptLayer logs a request and its response as, and the function of an SDK that made it."""
@@ -125,19 +126,23 @@ def _exchanged(data: Any, names: tuple[str, str]) -> list[Any]:
 
 
 def _about_rollout(others: JsonObject, names: tuple[str, str]) -> JsonObject:
-    """What stands beside a prompt and its completion: in a rollout of verifiers, the `answer` is the right one."""
+    """What stands beside a prompt and its completion: in a rollout of verifiers, the `answer` is the right one, and the
+    `task`, if it is one word, names the environment.
+    """
     if names != _ASKED_AND_SAID[0] or "reward" not in others:
         return others
     right = {"ground_truth": others["answer"]} if isinstance(others.get("answer"), str) else {}
-    read = (*(("answer",) if right else ()), *(("task",) if others.get("task") == _NO_TASK else ()))
-    return {**{key: value for key, value in others.items() if key not in read}, **right}
+    named = others["task"] if len(str(others.get("task", "")).split()) == 1 else None
+    source = {} if named in (None, _NO_TASK) else {_SOURCE: named}
+    read = (*(("answer",) if right else ()), *(() if named is None else ("task",)))
+    return {**source, **{key: value for key, value in others.items() if key not in read}, **right}
 
 
 def _without_requests(data: JsonObject) -> JsonObject:
     """A rollout of verifiers without the requests in its `trajectory`, which it has as a whole, too."""
     names, requests = _ASKED_AND_SAID[0], list_in(data.get(_REQUESTS))
     whole, made = _exchanged(data, names), [_exchanged(request, names) for request in requests]
-    if not whole or not made or not all(made) or any(message not in whole for each in made for message in each):
+    if not whole or not all(made) or any(message not in whole for each in made for message in each):
         return data
     return {key: value for key, value in data.items() if key != _REQUESTS}
 
@@ -223,12 +228,14 @@ def _with_choice(data: JsonObject, reason: Any, usage: Any) -> JsonObject:
 
 
 def chats_in(data: Any) -> list[JsonObject]:
-    """The conversations of a chat store or a memory of LlamaIndex, or of a group of answers, each as a record.
+    """The conversations of rows with their names, a chat store of LlamaIndex, or a group of answers, each as a record.
 
     There are none in any other record.
     """
     if runs := runs_of_group(data):
         return runs
+    if runs := runs_in(messages_in(object_in(data)) or ()):
+        return [{"id": name, LISTS[0]: messages} for name, messages in runs]
     stored = object_in(at(object_in(at(data, "chat_store")) or data, "store"))
     chats = {name: messages for name, messages in stored.items() if any(map(is_of_framework, list_in(messages)))}
     return [{"id": name, LISTS[0]: messages} for name, messages in chats.items()]

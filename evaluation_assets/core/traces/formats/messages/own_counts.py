@@ -12,6 +12,7 @@ from typing import Any
 
 from evaluation_assets.core.traces.formats.messages.call_arguments import ARGUMENTS
 from evaluation_assets.core.traces.formats.messages.chat import role_of
+from evaluation_assets.core.traces.formats.messages.several_runs import runs_told
 from evaluation_assets.core.traces.formats.run_usage import HOLDERS, TOKENS_GIVEN, TOKENS_WRITTEN
 from evaluation_assets.core.traces.formats.stated import Comparisons
 from evaluation_assets.core.traces.formats.untyped import as_number, at, in_both_cases, list_in, object_in, objects_in
@@ -41,6 +42,8 @@ _NAMES = (*_TOOLS, "name", "function")
 _SHOWN = ("result", "output", "observation")
 _EVENTS = "[] ("
 """In the name of a field with the events of a kind that is not known."""
+_BEGUN = re.compile(r"(?:chain|run|agent|task|session|workflow)_(?:start|begin|started)\b", re.I)
+"""In the name of a field with events that a run, or a part of it, began with what it was given."""
 _TOKENS = ("tokens", "total_tokens", "totalTokens", "tokens_used")
 _USAGES = ("usage", "token_usage", "input_tokens", "prompt_tokens")
 _READ = ("tool_calls", "toolCalls", "messages", "content", "parts")
@@ -49,7 +52,12 @@ _READ = ("tool_calls", "toolCalls", "messages", "content", "parts")
 def confirm_counts(stated: Comparisons, data: JsonObject, messages: Sequence[Any], read: Trajectory) -> None:
     """Compare the counts of a record with its trajectory, and the calls that stand beside its messages."""
     steps = [step for step in read.steps if step.call is not None]
-    others = [event for key, events in data.items() if _EVENTS in key for event in objects_in(events)]
+    others = [
+        event
+        for key, events in data.items()
+        if _EVENTS in key and not _BEGUN.search(key)
+        for event in objects_in(events)
+    ]
     for what, number in (found for each in (data, *others) for found in _counts_in(each, _DEEPEST)):
         if what in _CALLS and number != sum(step.result is not None for step in steps):  # the last may end the run
             stated.compare("call", number, len(steps))
@@ -63,8 +71,9 @@ def confirm_counts(stated: Comparisons, data: JsonObject, messages: Sequence[Any
             _confirm_tokens(stated, number, read.usage or Usage())
     for holder in (data, *(object_in(data.get(name)) for name in HOLDERS)):
         _confirm_each(stated, holder, read.usage or Usage())
-    for name in _SESSIONS:
-        stated.agree("session of the messages", *(recorded_id(message.get(name)) for message in objects_in(messages)))
+    sessions = [[recorded_id(message.get(name)) for message in objects_in(messages)] for name in _SESSIONS]
+    for told in (*sessions, *runs_told(messages)):
+        stated.agree("session of the messages", *told)
     fields = [field for message in messages for field in object_in(message).items()]
     if read.usage is None:
         _at_least(stated, "token", sum(as_number(value) or 0 for key, value in fields if key in _TOKENS), 0)

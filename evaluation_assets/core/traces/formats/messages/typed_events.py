@@ -14,6 +14,7 @@ from evaluation_assets.core.traces.formats.messages.call_arguments import ARGUME
 from evaluation_assets.core.traces.formats.messages.chat import EXITS, meaning_of, role_of
 from evaluation_assets.core.traces.formats.messages.given_beside import given_beside, may_be_tool
 from evaluation_assets.core.traces.formats.outcome_words import outcome_of
+from evaluation_assets.core.traces.formats.run_names import parent_of
 from evaluation_assets.core.traces.formats.transcript import as_text
 from evaluation_assets.core.traces.formats.untyped import decoded, first_text, list_in, objects_in, without_none
 from evaluation_assets.core.traces.trajectories.model import JsonObject
@@ -81,7 +82,7 @@ _COMPLETIONS = ("completion", "response", "output", "message", "content", "text"
 _LEVELS = ("level", "severity", "log_level")
 """What tells that a message of the system is one that a program logs."""
 _END = re.compile(
-    r"(?:on_)?(?:agent_)?(?:run|agent|task|session|workflow)_(?:end|ended|finish|finished|complete|completed|done)(?:_event)?"
+    r"(?:on_)?(?:agent_)?(?:run|agent|task|session|workflow|chain)_(?:end|ended|finish|finished|complete|completed|done)(?:_event)?"
 )
 """Kinds of events that may have the answer once more."""
 _SUCCESS = ("success", "outcome", "resolved", "solved", "passed")
@@ -97,7 +98,7 @@ _GIVEN_BACK = (
 _SHOWN = ("content", *_GIVEN_BACK, "outcome", "response", "text", "utterance")
 CALLS = ("tool_call", "toolCall", "function_call")
 _OF_TOOLS = ("tool", "function")
-_DATA = ("data", "payload", "details", "body")
+_DATA = ("data", "payload", "details", "body", "outputs")
 _IN_CONTENT = frozenset(("tool", "tool_name", "toolName", "tool_call_id", "text"))
 """What tells that the content of an event is not what a tool gave back, but has it inside."""
 _AGENTS = ("agent", "agent_name", "agentName")
@@ -329,7 +330,7 @@ def _kind_of(event: JsonObject) -> str | None:
     known = _MEANINGS.get(word) or other or _MEANINGS.get(first_text(event, "role") or "")
     if known == "system" and _is_logged(event):
         return None
-    if known is None and _is_end(kind):
+    if known is None and _is_end(kind) and parent_of(event) is None:
         return "end" if first_text(_opened(event), *_TEXTS) else None
     return "call" if known is None and _is_named_after_tool(event, kind) else known
 

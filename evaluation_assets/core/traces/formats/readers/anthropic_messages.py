@@ -22,7 +22,6 @@ from evaluation_assets.core.traces.formats.conversation import (
     goes_on,
     has_answer,
     record_of,
-    run_of,
     trajectory_from,
     usages_by_answer,
 )
@@ -41,6 +40,7 @@ from evaluation_assets.core.traces.formats.messages.own_counts import confirm_co
 from evaluation_assets.core.traces.formats.messages.pieces import user_events
 from evaluation_assets.core.traces.formats.messages.tool_definitions import has_hosted_tools, tools_of
 from evaluation_assets.core.traces.formats.readers.goose import has_tools
+from evaluation_assets.core.traces.formats.run_names import run_of
 from evaluation_assets.core.traces.formats.run_usage import usage_in_record, usage_of_answer, with_stated_cost
 from evaluation_assets.core.traces.formats.transcript import Call, Event, Result, Said, as_text, total
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields

@@ -20,9 +20,9 @@ from evaluation_assets.core.traces.formats.conversation import (
     confirmed,
     each_conversation,
     goes_on,
+    grows,
     has_answer,
     record_of,
-    run_of,
     trajectory_from,
     usages_by_answer,
 )
@@ -53,6 +53,7 @@ from evaluation_assets.core.traces.formats.messages.message_lists import (
 )
 from evaluation_assets.core.traces.formats.messages.own_counts import confirm_counts
 from evaluation_assets.core.traces.formats.messages.tool_definitions import tools_of
+from evaluation_assets.core.traces.formats.messages.typed_events import are_events
 from evaluation_assets.core.traces.formats.messages.users_calls import with_users_calls
 from evaluation_assets.core.traces.formats.messages.written_calls import WrittenMessages, with_written_calls
 from evaluation_assets.core.traces.formats.readers.ag_ui import is_event
@@ -61,6 +62,7 @@ from evaluation_assets.core.traces.formats.readers.goose import has_tools
 from evaluation_assets.core.traces.formats.readers.kimi_code import is_mark
 from evaluation_assets.core.traces.formats.readers.openai_responses import is_item
 from evaluation_assets.core.traces.formats.readers.own_spans import is_own_span
+from evaluation_assets.core.traces.formats.run_names import run_of
 from evaluation_assets.core.traces.formats.run_usage import usage_in_record, with_stated_cost
 from evaluation_assets.core.traces.formats.transcript import Said, one_line, total
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
@@ -91,11 +93,16 @@ def detect(sample: Sample) -> bool:
     """Whether a record has chat messages, or is one."""
     if any(is_of_cline(one) or is_mark(one) or is_event(one) or is_own_span(one) for one in sample.records):
         return False
-    if any(map(samples_in, sample.records)):
+    if any(map(samples_in, sample.records)) or _are_logged_events(sample.records):
         return False
     return not any(is_item(record) or is_init(record) or has_tools(record) for record in sample.records) and any(
         _is_message(record) or _holds_messages(record) for record in sample.records
     )
+
+
+def _are_logged_events(records: Sequence[Any]) -> bool:
+    """Whether records are the events of runs, some of which have what a model was given."""
+    return len(records) > 1 and not any(map(_is_message, records)) and are_events(records)
 
 
 def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
@@ -250,8 +257,9 @@ def _belongs(earlier: Any, later: Any) -> bool:
     if _is_message(earlier) or _is_of_unknown_role(earlier):
         return _is_message(later) or _is_of_unknown_role(later)
     earlier, later = (with_choices(data, *_RESPONSES) for data in (earlier, later))
-    logged = _is_logged(earlier) and _is_logged(later)
-    return logged and goes_on(_request_messages(earlier), _request_messages(later), _answer_in(earlier))
+    if not _is_logged(earlier) or not _is_logged(later):
+        return grows(earlier, later, _request_messages)
+    return goes_on(_request_messages(earlier), _request_messages(later), _answer_in(earlier))
 
 
 def _is_of_unknown_role(data: Any) -> bool:

@@ -20,7 +20,6 @@ from evaluation_assets.core.traces.formats.conversation import (
     each_conversation,
     goes_on,
     record_of,
-    run_of,
     trajectory_from,
 )
 from evaluation_assets.core.traces.formats.messages.asked_beside import REQUESTS, request_in
@@ -41,6 +40,7 @@ from evaluation_assets.core.traces.formats.messages.response_calls import (
 from evaluation_assets.core.traces.formats.messages.tool_definitions import has_hosted_tools, tools_of
 from evaluation_assets.core.traces.formats.readers.grok import is_of_grok
 from evaluation_assets.core.traces.formats.readers.open_interpreter import is_of_interpreter
+from evaluation_assets.core.traces.formats.run_names import run_of
 from evaluation_assets.core.traces.formats.run_usage import lacking
 from evaluation_assets.core.traces.formats.transcript import Asked, Event
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields

@@ -1,11 +1,15 @@
 """Runs as databases and log services keep them are read as the same runs from a file of their own."""
 
 import json
+from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from upath import UPath
 
 from evaluation_assets.core.traces.formats.files.stored_rows import rows_in
 from evaluation_assets_tests.core.traces.formats.files.stored import saved, trajectories
@@ -99,6 +103,8 @@ _STORED = {
     "dynamo_scan": json.dumps({"Items": _IN_DYNAMO, "Count": 2, "ScannedCount": 2}, indent=2),
     "firestore": json.dumps({"documents": _IN_FIRESTORE}),
     "cloudwatch": json.dumps({"events": _EVENTS, "searchedLogStreams": []}, indent=4),
+    "snowflake": _lines([{name.upper(): value for name, value in run.items()} for run in _RUNS]),
+    "columns_of_json": _lines([{**run, "usage": json.dumps(run["usage"])} for run in _RUNS]),
     "texts": _lines([json.dumps(run) for run in _RUNS]),
     "array_of_texts": json.dumps([json.dumps(run) for run in _RUNS]),
     "without_breaks": "".join(map(json.dumps, _RUNS)),
@@ -116,6 +122,21 @@ def test_a_run_in_a_store_is_read_as_from_a_file_of_its_own(name: str) -> None:
     ]
     assert read[1] == read[0]
     assert [run.task_id for run in stored] == ["berth-1", "berth-2"]
+
+
+def test_columns_of_parquet_may_be_in_upper_case(tmp_path: Path) -> None:
+    rows = [{"TASK_ID": run["task_id"], "MESSAGES": json.dumps(run["messages"]), "SUCCESS": True} for run in _RUNS]
+    path = UPath(tmp_path / "drop.parquet")
+    pq.write_table(pa.Table.from_pylist(rows), path)
+    assert [(run.task_id, run.success, len(run.calls)) for run in trajectories(path)] == [
+        ("berth-1", True, 1),
+        ("berth-2", True, 1),
+    ]
+
+
+def test_what_is_known_of_a_run_may_be_a_column_of_json() -> None:
+    rows = [{"messages": run["messages"], "metadata": json.dumps({"success": run["success"]})} for run in _RUNS]
+    assert [run.success for run in trajectories(saved(_lines(rows).encode()))] == [True, False]
 
 
 def test_a_table_by_its_columns_has_ids_that_repeat() -> None:

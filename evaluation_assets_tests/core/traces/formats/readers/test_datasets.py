@@ -54,6 +54,16 @@ def test_messages_are_json_text_or_a_trajectory_or_a_prompt_and_its_completion(
     assert summary_of(path).trust == "complete"
 
 
+def test_the_task_of_a_rollout_in_one_word_is_its_environment(tmp_path: Path) -> None:
+    rollout = {"example_id": 0, "prompt": ASKED, "completion": SAID, "answer": "paid", "reward": 1.0, "trajectory": []}
+    path = written(tmp_path, {**rollout, "task": "orders"}, {**rollout, "task": "Find out whether it is paid."})
+    named, told = trajectories(path)
+    check_clerk(named)
+    assert (named.extra["data_source"], named.reference_answer, told.task) == (
+        "orders", "paid", "Find out whether it is paid.",
+    )  # fmt: skip
+
+
 def test_a_text_where_messages_are_expected_hides_no_other_list(tmp_path: Path) -> None:
     (run,) = trajectories(written(tmp_path, {"conversation": "c-1", "trajectory": [*ASKED, *SAID]}))
     check_clerk(run)

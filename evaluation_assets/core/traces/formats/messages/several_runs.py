@@ -1,0 +1,43 @@
+"""Messages of several runs in one list, as rows of a table."""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from evaluation_assets.core.traces.formats.messages.chat import role_of
+from evaluation_assets.core.traces.formats.run_names import run_of
+from evaluation_assets.core.traces.formats.untyped import at, objects_in
+from evaluation_assets.core.traces.trajectories.identity import recorded_id
+
+_OF_PARTS = re.compile(
+    "turn|message|msg|step|request|response|exchange|round|span|event|parent|user|customer|agent|author|speaker|sender"
+    "|role|type|kind|name|model|content|text|time|date|status|version|language|locale|tenant|org|project|account|index",
+    re.IGNORECASE,
+)
+"""Names of fields that several messages of one conversation have in common, and others not."""
+
+
+def runs_in(messages: Sequence[Any]) -> list[tuple[str, list[Any]]]:
+    """The messages of each run, if they are whole conversations of several that each message names; else none."""
+    return _whole_ones([(run_of(message), message) for message in messages])
+
+
+def runs_told(messages: Sequence[Any]) -> Iterator[list[str]]:
+    """The values of each field, whatever its name, by which the messages are several whole conversations."""
+    first = next(objects_in(messages), {})
+    for field in first:
+        if recorded_id(first[field]) is None or _OF_PARTS.search(field):
+            continue
+        yield [name for name, _ in _whole_ones([(recorded_id(at(message, field)), message) for message in messages])]
+
+
+def _whole_ones(named: Sequence[tuple[str | None, Any]]) -> list[tuple[str, list[Any]]]:
+    """Messages by these names, if each has one, and those of each are a conversation from its beginning."""
+    runs: dict[tuple[type[str], str], list[Any]] = {}
+    for name, message in named:
+        if name is None:
+            return []
+        runs.setdefault((type(name), name), []).append(message)
+    roles = [[role_of(message) for message in run] for run in runs.values()]
+    are_whole = all(each[0] in ("user", "system") and "assistant" in each for each in roles)
+    return [(name, run) for (_, name), run in runs.items()] if len(runs) > 1 and are_whole else []
