@@ -17,6 +17,7 @@ from functools import cached_property
 from evaluation_assets.core.sections.findings.claim import VERDICTS, Claim, ClaimVerdict
 from evaluation_assets.core.sections.findings.detector import Detected, Detector, claimed_in, in_message
 from evaluation_assets.core.sections.findings.evidence.computed import is_one_rounded, is_percentage_of, not_computed
+from evaluation_assets.core.sections.findings.evidence.counted import is_counted, is_length, is_local
 from evaluation_assets.core.sections.findings.evidence.course import Asked, Course, Message, PlacedStep, quotation
 from evaluation_assets.core.sections.findings.evidence.cues import cues
 from evaluation_assets.core.sections.findings.evidence.effects import may_do_anything
@@ -75,10 +76,6 @@ _DURATION = re.compile(
 )
 _MEAN = re.compile(r"\b(?:average|avg|mean|durchschnitt|moyenne|promedio|media|média|средн)|平均|평균", re.IGNORECASE)
 _WITH_OFFSET = re.compile(r"\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)\b")
-_ZONE = re.compile(
-    r"\b(?:UTC|GMT|[A-Z]{2,3}T|(?i:local time|ortszeit|heure locale|hora local|ora locale)|in [A-Z]\w+)\b"
-)
-_LENGTH = re.compile(r"(?P<h>\d+)[:h](?P<m>\d\d)(?::(?P<s>\d\d))?")
 _LONGEST_SPAN = 2_000
 _DAY_UNITS = frozenset({"day", "tag", "jour", "día", "dia", "天"})
 _EXAMPLE = re.compile(
@@ -150,8 +147,9 @@ class _Results:
             any(self._last.get((value.kind, form), -1) >= message.order for form in value.forms)
             or any(self._last_done.get(form, -1) >= message.order for form in value.forms)
             or (self._has_next_day and given.holds_day_before(value))
-            or (value.kind == "time" and _is_length(value, message.text, given))
-            or (value.kind == "time" and self._has_zone and _is_local(value, message.text, given))
+            or (value.kind == "date" and is_counted(value, message.text, given))
+            or (value.kind == "time" and is_length(value, message.text, given))
+            or (value.kind == "time" and self._has_zone and is_local(value, message.text, given))
             or (value.kind == "number" and not self._totals.isdisjoint(map(float, value.forms)))
             or (value.kind == "number" and self._comes_to(value, message.text))
             or (value.kind == "number" and is_percentage_of(self._shares, value, message.text))
@@ -329,28 +327,6 @@ def _is_slip(value: Value, meant: str, numbers: Sequence[float]) -> bool:
         return _COUNTED.fullmatch(form) is None
     places = len(form.partition(".")[2])
     return not places or abs(Decimal(form) - Decimal(meant)) > Decimal(10) ** -places
-
-
-def _is_length(value: Value, text: str, given: Given) -> bool:
-    """Whether what looks like a time is a number of seconds or minutes that was given: `1:02:05` of 3725."""
-    written = _LENGTH.fullmatch(text, value.start, value.end)
-    if written is None:
-        return False
-    minutes = int(written["h"]) * 60 + int(written["m"])
-    lengths = (minutes, minutes * 60 + int(written["s"] or 0))
-    return any(given.holds(Value("number", (str(length),), 0, 0)) for length in lengths)
-
-
-def _is_local(value: Value, text: str, given: Given) -> bool:
-    """Whether a time is a given one of its sentence, which names a place or a time zone, by whole hours."""
-    start, end = quotation(text, value.start, value.end)
-    sentence = text[start:end]
-    minutes = value.forms[0].partition(":")[2]
-    return _ZONE.search(sentence) is not None and any(
-        other.kind == "time" and other.forms[0].endswith(f":{minutes}") and given.holds(other)
-        for other in values_in(sentence)
-        if other.start + start != value.start
-    )
 
 
 def _is_between_dates(value: Value, text: str, given: Given) -> bool:

@@ -61,13 +61,13 @@ _OTHER_DAYS = (
 _WEEKDAYS = tuple(
     re.compile(words)
     for words in (
-        r"(?i:\b(?:mondays?|montags?|lunes|lundi|lunedì|segunda-feira|понедельник\w*)\b)|\bMon\b|月曜|(?:星期|周|週)一|월요일",
+        r"(?i:\b(?:mondays?|montags?|lunes|lundi|lunedì|segunda(?:-feira)?|понедельник\w*)\b)|\bMon\b|月曜|(?:星期|周|週)一|월요일",
         r"(?i:\b(?:tuesdays?|dienstags?|martes|mardi|martedì|terça-feira|вторник\w*)\b)|\bTue\b|火曜|(?:星期|周|週)二|화요일",
         r"(?i:\b(?:wednesdays?|mittwochs?|miércoles|mercredi|mercoledì|quarta-feira|сред[ауеы])\b)|\bWed\b|水曜"
         r"|(?:星期|周|週)三|수요일",
-        r"(?i:\b(?:thursdays?|donnerstags?|jueves|jeudi|giovedì|quinta-feira|четверг\w*)\b)|\bThu\b|木曜|(?:星期|周|週)四"
+        r"(?i:\b(?:thursdays?|donnerstags?|jueves|jeudi|giovedì|quinta(?:-feira)?|четверг\w*)\b)|\bThu\b|木曜|(?:星期|周|週)四"
         r"|목요일",
-        r"(?i:\b(?:fridays?|freitags?|viernes|vendredi|venerdì|sexta-feira|пятниц\w*)\b)|\bFri\b|金曜|(?:星期|周|週)五|금요일",
+        r"(?i:\b(?:fridays?|freitags?|viernes|vendredi|venerdì|sexta(?:-feira)?|пятниц\w*)\b)|\bFri\b|金曜|(?:星期|周|週)五|금요일",
         r"(?i:\b(?:saturdays?|samstags?|sonnabends?|sábados?|samedi|sabato|суббот\w*)\b)|\bSat\b|土曜|(?:星期|周|週)六|토요일",
         r"(?i:\b(?:sundays?|sonntags?|domingos?|dimanche|domenica|воскресень\w*)\b)|\bSun\b|日曜|(?:星期|周|週)[日天]|일요일",
     )
@@ -181,7 +181,7 @@ _TIMES = re.compile(
             rf"|a las?|las|à|às|alle|ore|в|lúc) (?P<at>{_HOUR})\b(?![.,:/-]\d)",
             rf"\b(?P<clock>{_HOUR})(?: o['’]?clock| ?uhr\b| ?heures?\b| ?h\b| in the (?:morning|afternoon|evening)"
             r"|(?: ?am| ?pm)\b)",
-            rf"(?P<cjk>{_HOUR}) ?[时時시点點]",
+            rf"(?P<cjk_half>{_HOUR}) ?[时時시点點] ?[半반]|(?P<cjk>{_HOUR}) ?[时時시点點]",
             rf"\b(?P<eve>{_HOUR}) (?:tonight|tomorrow|today|this evening|sharp|works|is (?:better|fine|good))",
         )
     ),
@@ -292,7 +292,15 @@ def times_meant(text: str) -> Iterator[str]:
         else:
             word = match[name].casefold()
             hour = int(word) if word.isdecimal() else _HOUR_OF[word]
-            minutes = {"half": 30, "before_half": -30, "y_half": 30, "quarter": 15, "y_quarter": 15, "to_quarter": -15}
+            minutes = {
+                "half": 30,
+                "before_half": -30,
+                "y_half": 30,
+                "cjk_half": 30,
+                "quarter": 15,
+                "y_quarter": 15,
+                "to_quarter": -15,
+            }
             if hour <= 24:
                 whole, minute = divmod(hour * 60 + minutes.get(name, 0), 60)
                 yield from (f"{each % 24}:{minute:02}" for each in {whole, whole + 12})
@@ -327,14 +335,18 @@ def _periods(text: str, today: date) -> Iterator[date]:
 
 
 def _named_months(text: str, today: date) -> Iterator[date]:
-    """The first and last days of months that are named."""
+    """The first and last days of months that are named, and the days of the week in them that are."""
     named = [(match["y"], month_of(match.group().split()[0].rstrip(",."))) for match in _NAMED_MONTH.finditer(text)]
     named += [(match["y"], match["m"]) for match in _CJK_MONTH.finditer(text)]
     for year, month in named:
         if 1 <= int(month) <= 12:
             years = (int(year),) if year else (today.year - 1, today.year, today.year + 1)
             for each in years:
-                yield from _ends_of(date(each, int(month), 1), 1)
+                first = date(each, int(month), 1)
+                yield from _ends_of(first, 1)
+                for weekday in weekdays_named(text):
+                    days = (first + timedelta(days=(weekday - first.weekday()) % 7 + 7 * week) for week in range(5))
+                    yield from (day for day in days if day.month == first.month)
 
 
 def _ordinals(text: str, today: date) -> Iterator[date]:

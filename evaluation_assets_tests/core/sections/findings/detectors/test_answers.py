@@ -494,3 +494,9 @@ def test_a_date_does_not_support_itself_by_its_day(answer: str, *, is_right: boo
     agents = [{"id": "agent", "name": "Agent", "role": "desk", "description": "Today is 2026-08-03."}]
     trajectory = run(asked("When?", call("get_slot", '{"date": "2026-08-12"}'), answer=answer), agents=agents)
     assert (found(DETECTOR, trajectory) == []) is is_right
+
+
+@pytest.mark.parametrize(("day", "is_right"), [(20, True), (21, False)])
+def test_a_sentence_may_count_from_a_given_day(day: int, *, is_right: bool) -> None:
+    answer = f"Six months after your return is July {day}, 2027."
+    assert (said(answer, '{"expires": "2027-08-02"}', "I return on 20 Jan 2027.") == []) is is_right

@@ -105,6 +105,8 @@ TODAY = [{"id": "agent", "name": "Agent", "role": "desk", "description": "Today 
         ("Book it for next Wednesday.", "2026-11-11"),
         ("On the 9th, please.", "2026-11-09"),
         ("In two weeks.", "2026-11-17"),
+        ("Na sexta que vem, por favor.", "2026-11-13"),
+        ("The second Monday in March, please.", "2027-03-08"),
         ("Desde mañana.", "2026-11-04"),
     ],
 )
@@ -225,6 +227,8 @@ def test_users_count_from_a_day_of_a_result(message: str, due: str) -> None:
         ("Any time in the morning.", "09:20", True),
         ("Irgendwann nachmittags.", "14:10", True),
         ("At 9 in the morning.", "10:00", False),
+        ("7시 반으로 바꿔 주세요.", "07:30", True),
+        ("7時半にしてください。", "07:45", False),
         ("Tomorrow morning, please.", "09:20", True),
         ("Good morning, move it please.", "09:20", False),
         ("Guten Abend, bitte verschieben.", "09:20", False),
