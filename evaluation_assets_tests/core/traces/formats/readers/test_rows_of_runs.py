@@ -122,3 +122,18 @@ def test_a_row_that_was_delivered_twice_is_read_once(tmp_path: Path, name: str) 
     said = [{"role": "user", "content": "Again"}, {"role": "assistant", "content": "Again"}]
     (run,) = trajectories(written(tmp_path, *({"session_id": "a", **each} for each in (*said, *said))))
     assert len(run.turns) == 2
+
+
+BLOCKS = [
+    {"role": "user", "content": "How is it?"},
+    {"role": "assistant", "content": [{"type": "tool_use", "id": "t1", "name": "look_up", "input": {}}]},
+    {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t1", "content": "found"}]},
+    {"role": "assistant", "content": [{"type": "text", "text": "It is paid."}]},
+]
+
+
+def test_messages_of_blocks_are_divided_and_grow_as_others(tmp_path: Path) -> None:
+    rows = [{"session_id": run, **message} for run in ("a", "b") for message in BLOCKS]
+    assert answers(written(tmp_path, {"users": [{"id": 1}], "messages": rows})) == [TWO[0], TWO[0]]
+    states = [{"session_id": "a", "messages": BLOCKS[:end]} for end in (2, 4)]
+    assert answers(written(tmp_path, *states)) == TWO[:1]
