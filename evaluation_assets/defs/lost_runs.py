@@ -6,6 +6,7 @@ import dagster as dg
 
 from evaluation_assets.core.intake.triggers.lost_runs import MAX_SILENT_LOOKS, from_cursor, is_lost, look_at, to_cursor
 from evaluation_assets.core.text.counted import counted
+from evaluation_assets.defs.cursors import remembered
 from evaluation_assets.defs.evaluation_runs import location_of
 from evaluation_assets.resources.heartbeat import heartbeat_of
 from evaluation_assets.resources.sqlite_storage import is_of_one_machine
@@ -54,7 +55,7 @@ def lost_runs_sensor(jobs: Collection[str] | None = None) -> dg.SensorDefinition
             if heart is not None or (location is not None and location_of(run) == location):
                 runs[run.run_id] = run
                 beats[run.run_id] = None if heart is None else heart.beat
-        silences = look_at(beats, from_cursor(context.cursor))
+        silences = look_at(beats, remembered(context, from_cursor))
         why = f"no heartbeat for {MAX_SILENT_LOOKS * INTERVAL_SECONDS} s"
         lost = [run for run in runs if is_lost(silences[run])]
         failed += [run for run in lost if _fail(context.instance, runs[run], why)]

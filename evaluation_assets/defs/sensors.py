@@ -12,6 +12,7 @@ from evaluation_assets.core.intake.triggers.new_drops import Limits, Look, from_
 from evaluation_assets.core.intake.triggers.run_tags import run_tags
 from evaluation_assets.core.pipeline.settings import load_settings
 from evaluation_assets.core.text.counted import counted
+from evaluation_assets.defs.cursors import remembered
 from evaluation_assets.defs.daily_budget import ask_tomorrow, left_usd
 from evaluation_assets.defs.drop_step import DROPS_PER_RUN
 from evaluation_assets.defs.evaluation_runs import past_evaluations, pending, request, runs_at_a_time, step_config
@@ -54,7 +55,7 @@ def new_drops(context: dg.SensorEvaluationContext, home: HomeResource) -> dg.Sen
         context.log.warning(problem)
     instance = context.instance
     memory = SeenDrops(instance, home.key_prefix)
-    memory.write(from_cursor(context.cursor))
+    memory.write(remembered(context, from_cursor))
     give_back(instance, memory, home.key_prefix)
     limit, left = load_settings(home.home.gate_file).sensors.budget_usd_per_day, None
     if limit is not None:

@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from functools import partial
 
 import dagster as dg
 
 from evaluation_assets.core.intake.sources.collection import Source, collect, from_cursor, to_cursor
 from evaluation_assets.core.intake.sources.opening import open_store
 from evaluation_assets.core.intake.sources.settings import SourceSettings
+from evaluation_assets.defs.cursors import remembered
 from evaluation_assets.resources.installation import HomeResource
 
 
@@ -26,7 +28,7 @@ def _sensor(source: Source) -> dg.SensorDefinition:
     def fetch(context: dg.SensorEvaluationContext, home: HomeResource) -> dg.SkipReason:
         """Make drops of the traces that ended. The sensor `new_drops` evaluates them."""
         now = datetime.now(UTC)
-        begin = from_cursor(context.cursor, source.settings, now)
+        begin = remembered(context, partial(from_cursor, settings=source.settings, now=now))
         look = collect(source, open_store(source.settings, home.home), home.home.drops, begin, now)
         context.update_cursor(to_cursor(look))
         return dg.SkipReason(str(look))

@@ -91,6 +91,16 @@ def test_a_run_that_stays_silent_is_failed_and_one_that_beats_is_not(kept: Works
     assert json.loads(looks.cursor or "").keys() == {beats}
 
 
+@pytest.mark.parametrize("cursor", ["garbage", "null", "[]", '{"a": 1}'])
+def test_a_cursor_of_something_else_is_begun_anew(kept: Workspace, cursor: str) -> None:
+    beats = started_run(kept)
+    beat(kept, beats, Heartbeat(ELSEWHERE, 1))
+    looks = Looks(kept)
+    looks.cursor = cursor
+    looks.look()
+    assert json.loads(looks.cursor or "").keys() == {beats}
+
+
 def test_runs_of_others_are_left_alone(kept: Workspace) -> None:
     foreign = started_run(kept)
     looks = Looks(kept)

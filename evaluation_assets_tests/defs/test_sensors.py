@@ -92,6 +92,13 @@ def test_a_drop_is_run_once_it_is_at_rest(installation: Workspace, ticker: Ticke
     assert ticker.settle() == []
 
 
+@pytest.mark.parametrize("cursor", ["garbage", "null", "[]", '{"drops": 7}', '{"a": {"of_a_later_version": 1}}'])
+def test_a_cursor_of_something_else_stops_no_sensor(installation: Workspace, ticker: Ticker, cursor: str) -> None:
+    installation.drop("monday", record())
+    ticker.cursor = cursor
+    assert ticker.settle() == ["monday"]
+
+
 def test_a_half_written_file_is_left_for_the_next_look(installation: Workspace, ticker: Ticker) -> None:
     path = installation.drop("a", record("1"))
     assert ticker.tick() == []

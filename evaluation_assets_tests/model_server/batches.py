@@ -112,7 +112,9 @@ class AnthropicBatches(Batches):
         return self.shown(self.begun(f"msgbatch_{entry.number}", asked))
 
     async def read(self, request: Request) -> Response:
-        await self.entered(request)
+        entry, _ = await self.entered(request)
+        if failed := self.failure(entry):
+            return failed
         batch, lines = self.models.batches[request.path_params["name"]], []
         for name, kind, value, wrong in self.results(batch):
             result = {"type": kind} | {"succeeded": {"message": value}, "errored": {"error": value}}.get(kind, {})
@@ -156,7 +158,9 @@ class OpenAIBatches(Batches):
         return self.shown(self.begun(f"batch_{entry.number}", asked))
 
     async def content(self, request: Request) -> Response:
-        await self.entered(request)
+        entry, _ = await self.entered(request)
+        if failed := self.failure(entry):
+            return failed
         kind, _, name = request.path_params["name"].partition("-")
         lines = []
         for key, how, value, wrong in self.results(self.models.batches[name]):

@@ -29,7 +29,7 @@ def decided(reading: Reading, fault: Mapping[str, Any]) -> str:
         weights = [1 + byte**4 for byte in drawn]
         shares = [weight / sum(weights) for weight in weights]
         if kind == "out_of_range":
-            shares[0] += 1
+            shares[0] += 2
         found[question.name] = None if kind == "refusal" else dict(zip(question.options, shares, strict=True))
     return dumped(found | ({"surprise": {YES: 0.5, NO: 0.5}} if fault.get("kind") == "extra" else {}))
 

@@ -1,15 +1,17 @@
 """Families of tasks, whose differences are correlated: those that gate.yaml names, and those that it should name."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import regex
 import scipy
 
 from evaluation_assets.core.gating.pairs import Pairs
 from evaluation_assets.core.gating.settings import GateSettings
 from evaluation_assets.core.scoring.intervals import clustered
+from evaluation_assets.core.suites.bounded import PATTERN_SECONDS
+from evaluation_assets.core.text.user_error import UserError
 
 _PATTERNS = (
     r"^(.+?)[-_./:#\s]*\d+$",
@@ -39,12 +41,24 @@ class SuspectedFamilies:
 
 
 def families_of(tasks: Sequence[str], pattern: str) -> list[str]:
-    """The family of each task: the match of `pattern` in its ID. A task without a match is a family of its own."""
-    matches = [re.search(pattern, task) for task in tasks]
-    return [
-        f"task {task}" if match is None else match.group(1 if match.re.groups else 0)
-        for task, match in zip(tasks, matches, strict=True)
-    ]
+    """The family of each task: the match of `pattern` in its ID. A task without a match is a family of its own.
+
+    Raises:
+        UserError: to look for it takes too long.
+    """
+    expression = regex.compile(pattern)
+    return [_family_of(task, expression) for task in tasks]
+
+
+def _family_of(task: str, expression: regex.Pattern[str]) -> str:
+    try:
+        match = expression.search(task, timeout=PATTERN_SECONDS)
+    except TimeoutError:
+        raise UserError(
+            f"gate.yaml: gate.task_family: {expression.pattern!r} takes longer than {PATTERN_SECONDS:g} s "
+            f"in the task {task[:80]!r}; write it without repetitions of repetitions"
+        ) from None
+    return f"task {task}" if match is None else match.group(1 if expression.groups else 0)
 
 
 def error_over_families(pairs: Pairs, settings: GateSettings) -> tuple[float, int] | None:
@@ -67,7 +81,10 @@ def suspected_families(pairs: Pairs) -> SuspectedFamilies | None:
 
 def _tested(pairs: Pairs, pattern: str) -> SuspectedFamilies | None:
     differences = pairs.differences
-    _, members = np.unique(families_of(pairs.tasks, pattern), return_inverse=True)
+    try:
+        _, members = np.unique(families_of(pairs.tasks, pattern), return_inverse=True)
+    except UserError:  # an ID is so long that nobody would name families by it
+        return None
     sizes = np.bincount(members)
     n, count = len(differences), len(sizes)
     if count < 3 or n < 1.5 * count:

@@ -1,10 +1,10 @@
 """The sections `gate` and `headline` of gate.yaml: gating metrics, margins, error rates; what a report counts."""
 
-import re
 from collections.abc import Mapping
 from math import isfinite
 from typing import Any, Literal
 
+import regex
 from pydantic import Field, field_validator
 
 from evaluation_assets.core.sections.findings.kinds import kinds
@@ -91,8 +91,8 @@ class GateSettings(Section):
     @classmethod
     def _is_an_expression(cls, task_family: str | None) -> str | None:
         try:
-            re.compile(task_family or "")
-        except re.error as problem:
+            regex.compile(task_family or "")
+        except regex.error as problem:
             raise ValueError(f"not a regular expression: {problem}") from None
         return task_family
 

@@ -23,6 +23,7 @@ from evaluation_assets.core.judging.quotes import (
 from evaluation_assets.core.judging.selection import EVERY_LEVEL
 from evaluation_assets.core.judging.subjects import OwnScores, Subject
 from evaluation_assets.core.judging.verdicts import Verdict
+from evaluation_assets.core.models.batch_items import BatchItems
 from evaluation_assets.core.models.budget import Budget, request_tokens
 from evaluation_assets.core.models.client import Client
 from evaluation_assets.core.models.errors import Stopped
@@ -74,6 +75,8 @@ class DryRun(OpenJudge):
         self._before: dict[tuple[str, int], Request] = {}
         self._asked: set[str] = set()
         self._words: set[int] = set()
+        self._items = BatchItems(ledger)
+        self._has_batches = self._items.any()
 
     def bytes_per_token(self, level: str) -> float | None:
         """Of the model's tokenizer on questions of a level: those of this drop in the ledger, else earlier ones.
@@ -117,6 +120,10 @@ class DryRun(OpenJudge):
         except Stopped:
             key = self.client.key_of(pending.asked(request), request)
             if key in self._asked:
+                raise
+            if self._has_batches and key in self._items.under_way([key]):
+                self._asked.add(key)
+                self.known[pending.level] += 1  # it is paid for, and waited for
                 raise
             words = self.words_of(request, pending)
             if before is None and words in self._words:

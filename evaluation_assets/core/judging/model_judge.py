@@ -134,17 +134,11 @@ class ModelJudge:
             replies=self._replies,
         )
         batches = None
-        asks_batches = self.in_batches and stopped is None
-        if asks_batches and provider is not None and (own := provider.batches()) is not None:
-            batches = Batches(
-                settings=self.settings,
-                client=client,
-                provider=provider,
-                batches=own,
-                ledger=ledger,
-                pricing=self.pricing,
-                budget=budget,
-            )
+        if provider is not None and stopped is None:
+            with suppress(LedgerError):
+                batches = Batches.of(
+                    provider, self.settings, client, ledger, self.pricing, budget, submits=self.in_batches
+                )
         ready = OpenJudge(self, client, secret, batches)
         try:
             yield ready

@@ -1,5 +1,6 @@
 """Tables on disk: parquet files written whole and read as a stream, with the columns of their `Table`."""
 
+import errno
 import gc
 import shutil
 import tempfile
@@ -340,10 +341,12 @@ def named_disk(place: UPath | str) -> Iterator[None]:
     try:
         yield
     except OSError as problem:
-        reasons = OF_DISKS | (OF_PATHS if _is_named(problem, str(place)) else {})
-        if isinstance(problem, Unwritable) or problem.errno not in reasons:
+        is_named = _is_named(problem, str(place))
+        reasons = OF_DISKS | (OF_PATHS if is_named else {})
+        number = errno.EROFS if is_named and problem.errno == errno.ENOENT else problem.errno  # `/proc` takes no files
+        if isinstance(problem, Unwritable) or number not in reasons:
             raise
-        raise Unwritable(problem.errno, reasons[problem.errno], str(place)) from problem
+        raise Unwritable(number, reasons[number], str(place)) from problem
 
 
 def _is_named(problem: OSError, place: str) -> bool:

@@ -29,6 +29,11 @@ class BatchItems:
         with self._ledger.transaction() as connection:
             connection.execute(sa.insert(BATCH_ITEMS), rows)
 
+    def any(self) -> bool:
+        """Whether any question is in a batch that is under way."""
+        with self._ledger.transaction() as connection:
+            return connection.execute(sa.select(BATCH_ITEMS.c.key).limit(1)).first() is not None
+
     def under_way(self, keys: Sequence[str]) -> Mapping[str, str]:
         """The batches of those questions that are in one."""
         batch_of: dict[str, str] = {}

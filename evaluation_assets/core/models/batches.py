@@ -53,7 +53,8 @@ class _Question:
 class Batches:
     """The batches of one client. `close` it before the client.
 
-    What a batch does not answer (expired, refused, more than the budget has room for) is for the client to ask.
+    What a batch does not answer (expired, refused, more than the budget has room for) is for the client to ask. Without
+    `submits`, only batches under way are waited for: what is in one is paid for.
     """
 
     settings: ModelSettings
@@ -63,12 +64,40 @@ class Batches:
     ledger: Ledger
     pricing: Pricing
     budget: Budget
+    submits: bool = True
     _waiting: dict[str, _Question] = field(default_factory=dict, init=False)
     _asked: dict[str, _Question] = field(default_factory=dict, init=False)
     _timer: asyncio.TimerHandle | None = field(default=None, init=False)
     _tasks: set[asyncio.Task[None]] = field(default_factory=set, init=False)
     _refused: bool = field(default=False, init=False)
     _stopped: Stopped | None = field(default=None, init=False)
+
+    @classmethod
+    def of(
+        cls,
+        provider: Provider,
+        settings: ModelSettings,
+        client: Client,
+        ledger: Ledger,
+        pricing: Pricing,
+        budget: Budget,
+        *,
+        submits: bool,
+    ) -> "Batches | None":
+        """The batches of a client, if it can submit any or wait for any."""
+        own = provider.batches()
+        if own is None or not (submits or BatchItems(ledger).any()):
+            return None
+        return cls(
+            settings=settings,
+            client=client,
+            provider=provider,
+            batches=own,
+            ledger=ledger,
+            pricing=pricing,
+            budget=budget,
+            submits=submits,
+        )
 
     async def ask(self, asked: Mapping[str, Any], request: Request, usable: Usable, cost: Cost) -> Answered | None:
         """The reply of a batch, or of the ledger; `None` where the question has to be asked by itself.
@@ -86,6 +115,8 @@ class Batches:
             return None
         if known is not None:
             return known
+        if not self.submits and not self._is_under_way(key):
+            return None
         if self._stopped is not None:
             raise Stopped(self._stopped.kind, str(self._stopped))
         if self._refused:
@@ -106,6 +137,12 @@ class Batches:
                 cost.add_failed(question.most_usd, is_billed=True)
             raise
         return answered if pays or answered is None else replace(answered, from_ledger=True)
+
+    def _is_under_way(self, key: str) -> bool:
+        try:
+            return key in self._items.under_way([key])
+        except LedgerError:
+            return False
 
     async def close(self) -> None:
         """Stop waiting. Batches under way stay in the ledger's database."""
@@ -136,6 +173,9 @@ class Batches:
             return
         for batch in under_way:
             _log.warning("%s: batch %s is under way since an earlier run", self.settings.name, batch)
+        if not self.submits:
+            self._settle(list(new.values()))
+            new = {}
         await asyncio.gather(
             *(self._settled(self._wait_for(batch, some), some) for batch, some in under_way.items()),
             *(self._settled(self._submit(some), some) for some in self._portions(list(new.values()))),
@@ -265,7 +305,11 @@ class Batches:
             if broken:
                 unread |= dict.fromkeys(missing, unread_item())
         except BatchGone:
-            _log.warning("%s: the endpoint does not know batch %s any more", self.settings.name, batch)
+            _log.warning(
+                "%s: the endpoint has no batch %s any more, or no results of it; its questions are asked again",
+                self.settings.name,
+                batch,
+            )
             expected, answered, unread = self._items.of(batch), {}, {}
         except ProviderError as problem:  # it may be answered and billed: nothing of it is asked again
             raise Stopped("unavailable", f"batch {batch} cannot be read ({problem}); re-run later") from None

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from evaluation_assets.core.gating.families import suspected_families
+from evaluation_assets.core.gating.families import families_of, suspected_families
 from evaluation_assets.core.gating.pairs import Pairs
 from evaluation_assets.core.gating.settings import GateSettings
+from evaluation_assets.core.text.user_error import UserError
 from evaluation_assets_tests.core.gating.test_gate import gate
 
 FAMILIES, VARIANTS = 15, 4
@@ -67,3 +68,8 @@ def test_few_families_are_told_and_not_suggested_as_what_is_tested() -> None:
     assert "5 families change together in overall" in note and "task_family" not in note
     (few,) = notes(settings.model_copy(update={"task_family": "^f."}))
     assert few == "only 5 families (task_family): only a very large decrease shows over so few"
+
+
+def test_an_expression_that_takes_practically_forever_is_named() -> None:
+    with pytest.raises(UserError, match=r"gate.task_family: .* takes longer than 1 s in the task 'aaa"):
+        families_of(["short", "a" * 60 + "!"], "^(a|aa)+$")

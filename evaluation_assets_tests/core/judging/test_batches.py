@@ -7,11 +7,16 @@ import signal
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
+from unittest.mock import AsyncMock, Mock
 
 import pytest
+from anthropic.types.messages import MessageBatch
+from openai.types import Batch
 from pydantic import ValidationError
 
 from evaluation_assets.core.intake.clips.segmentation import clips_of
+from evaluation_assets.core.judging.asking import dry_run_of
 from evaluation_assets.core.judging.judge import judge_chains
 from evaluation_assets.core.judging.model_judge import ModelJudge
 from evaluation_assets.core.judging.panel import JudgeSettings, judges_of, panel_of
@@ -19,7 +24,11 @@ from evaluation_assets.core.judging.rubrics.model import load_rubrics
 from evaluation_assets.core.judging.subjects import Chain, trajectory_chain
 from evaluation_assets.core.judging.verdicts import Verdict
 from evaluation_assets.core.models.budget import Budget
+from evaluation_assets.core.models.errors import ProviderError
 from evaluation_assets.core.models.ledger import Ledger
+from evaluation_assets.core.models.providers.anthropic_batches import AnthropicBatches
+from evaluation_assets.core.models.providers.base import BatchGone
+from evaluation_assets.core.models.providers.openai_batches import OpenAIBatches
 from evaluation_assets.core.models.unusable_replies import MOST_UNUSABLE
 from evaluation_assets_tests.judging_alone import chains
 from evaluation_assets_tests.model_server import ModelServer, rule
@@ -146,6 +155,31 @@ def test_a_batch_that_cannot_be_read_is_not_asked_again(models: ModelServer, url
     assert submitted(models) == SUBJECTS, "the first batch was read, the second is the answers'"
 
 
+def test_what_is_in_a_batch_is_not_asked_one_by_one_by_another_mode(models: ModelServer, url: str) -> None:
+    models.script([rule("wrong_key", path="/v1/batches/")])
+    judged(judge(models, url))
+    models.script([])
+    found = judged(judge(models, url, mode="interactive"))
+    assert {verdict.outcome for verdict in found} <= {"scored", "abstained"}
+    assert one_by_one(models) == len(found) / SUBJECTS, "the answers, which were in no batch"
+    assert submitted(models) == 1
+
+
+@pytest.mark.parametrize("mode", ["batch", "interactive"])
+def test_what_is_in_a_batch_is_not_quoted_again(models: ModelServer, url: str, mode: str) -> None:
+    models.script([rule("wrong_key", path="/v1/batches/")])
+    judged(judge(models, url))
+
+    async def work() -> tuple[int, set[str]]:
+        asked = judge(models, url, mode=mode)
+        with dry_run_of(asked, asked) as ready:
+            async for _ in judge_chains(ready, whole(4)):
+                pass
+            return ready.known["trajectory"], {question.level for question in ready.questions}
+
+    assert asyncio.run(work()) == (4, {"answer"})
+
+
 def test_a_batch_that_the_endpoint_forgot_is_asked_again(models: ModelServer, url: str) -> None:
     models.script([rule("wrong_key", path="/v1/batches/")])
     judged(judge(models, url))
@@ -154,6 +188,39 @@ def test_a_batch_that_the_endpoint_forgot_is_asked_again(models: ModelServer, ur
     found = judged(judge(models, url))
     assert {verdict.outcome for verdict in found} <= {"scored", "abstained"}
     assert one_by_one(models) == 4
+
+
+@PROTOCOLS
+def test_a_batch_whose_results_are_deleted_is_asked_again(models: ModelServer, url: str, protocol: str) -> None:
+    path = {"openai": "/v1/files/output", "anthropic": "/anthropic/v1/messages/batches/msgbatch_1/results"}[protocol]
+    models.script([rule("not_found", path=path)])
+    found = judged(judge(models, url, protocol))
+    assert {verdict.outcome for verdict in found} <= {"scored", "abstained"}
+    assert one_by_one(models) >= 4
+
+
+def test_an_archived_batch_is_gone() -> None:
+    about = {"id": "b", "type": "message_batch", "processing_status": "ended", "results_url": None}
+    about |= {"created_at": "2026-01-01T00:00:00Z", "expires_at": "2026-01-02T00:00:00Z"}
+    counts = {"processing": 0, "succeeded": 1, "errored": 0, "canceled": 0, "expired": 0}
+    archived = MessageBatch.model_validate(about | {"request_counts": counts})
+    client = Mock(messages=Mock(batches=Mock(retrieve=AsyncMock(return_value=archived))))
+    with pytest.raises(BatchGone):
+        asyncio.run(AnthropicBatches(client, Mock(), nullcontext).state("b"))
+
+
+@pytest.mark.parametrize("answer", ["<html>", [], None])
+def test_what_is_no_state_of_a_batch_is_an_unreadable_answer(answer: object) -> None:
+    client = Mock(batches=Mock(retrieve=AsyncMock(return_value=answer)))
+    with pytest.raises(ValueError, match=r"Expecting value|Batch"):
+        asyncio.run(OpenAIBatches(client, Mock(), nullcontext).state("b"))
+
+
+def test_a_batch_of_an_unknown_status_is_not_waited_for_without_end() -> None:
+    odd = Mock(spec=Batch, status="on holiday")
+    client = Mock(batches=Mock(retrieve=AsyncMock(return_value=odd)))
+    with pytest.raises(ProviderError, match="on holiday"):
+        asyncio.run(OpenAIBatches(client, Mock(), nullcontext).state("b"))
 
 
 def test_a_budget_holds_in_batches(models: ModelServer, url: str) -> None:

@@ -30,6 +30,8 @@ from evaluation_assets.core.judging.verdicts import ScoreProbability, Verdict
 from evaluation_assets.core.lake.stored import Stored, Stream, batched, write
 from evaluation_assets.core.lake.tables import CLIP_VERDICTS
 from evaluation_assets.core.models.budget import Budget
+from evaluation_assets.core.models.messages import DecisionQuestion, Request
+from evaluation_assets.core.models.providers.openai_decisions import OpenAIDecisions
 from evaluation_assets_tests.judging_alone import CLIPS, HEAD, Answer, Endpoint, chains, endpoint
 from evaluation_assets_tests.model_server import ModelServer, rule
 
@@ -361,6 +363,23 @@ def test_rounded_probabilities_are_made_to_sum_to_one(url: str, tmp_path: Path) 
     for row in stored(answered(url, with_levels(**{"4": 0.72})), tmp_path):
         for own in row["distributions"].values():
             assert sum(each["probability"] for each in own) == pytest.approx(1)
+
+
+def test_what_arithmetic_is_off_by_is_no_fault(url: str, tmp_path: Path) -> None:
+    certain = with_levels(**{"0": -6e-8, "1": 0.0, "4": 1.00000012})
+    for row in stored(answered(url, certain), tmp_path):
+        assert row["outcome"] == "scored"
+        for own in row["distributions"].values():
+            assert [each["probability"] for each in own] == [0, 0, 0, 0, 1]
+
+
+def test_a_level_with_two_probabilities_is_no_answer() -> None:
+    levels = [{"label": label, "probability": 0.5} for label in ("0", "1", "1")]
+    answer = {"answers": [{"type": "score", "name": "a", "probabilities": levels}]}
+    asked = (DecisionQuestion(name="a", kind="score", instructions="?", options=()),)
+    request = Request(system="", turns=(), schema=None, max_output_tokens=1, cache_key="", questions=asked)
+    with pytest.raises(ValueError, match="two probabilities"):
+        object.__new__(OpenAIDecisions).answered(answer, request)
 
 
 @pytest.mark.parametrize(

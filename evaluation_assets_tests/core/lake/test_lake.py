@@ -400,6 +400,13 @@ def test_a_full_disk_of_temporary_files_is_named(tmp_path: Path, monkeypatch: py
     assert 0 < full < 20, "some of these disks are too small, some are not"
 
 
+@pytest.mark.parametrize("name", ["file.json", "folder/file.json"])
+def test_a_folder_that_takes_no_files_is_named(name: str) -> None:
+    place = UPath("/proc") / name
+    with pytest.raises(Unwritable, match=f"{place}: it is read-only"):
+        publish_bytes(place, b"")
+
+
 @pytest.mark.parametrize("is_new", [False, True])
 def test_a_read_only_disk_is_named(tmp_path: Path, is_new: bool) -> None:
     disk = tmp_path / "disk"

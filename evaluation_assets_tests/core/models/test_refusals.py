@@ -33,6 +33,7 @@ def error(status: int, body: Any) -> Any:
         (400, "prompt is too long: 210000 tokens > 200000 maximum"),
         (400, "input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000"),
         (400, "Input is too long for requested model."),
+        (400, "state too long: 32768 tokens at most"),
         (400, "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576)."),
         (400, "Trying to keep the first 5000 tokens, but the model is loaded with a context length of only 4096"),
         (400, "n_ctx is 2048, the prompt has 4000 tokens"),

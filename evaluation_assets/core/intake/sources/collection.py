@@ -4,7 +4,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from functools import cache
 from math import inf
 
@@ -79,8 +79,12 @@ def first_look(settings: SourceSettings, now: datetime) -> datetime:
 
 
 def from_cursor(cursor: str | None, settings: SourceSettings, now: datetime) -> datetime:
-    """The time that a look begins at."""
-    return datetime.fromisoformat(cursor) if cursor else first_look(settings, now)
+    """The time that a look begins at.
+
+    Raises:
+        ValueError: the cursor is no time.
+    """
+    return datetime.fromisoformat(cursor).astimezone(UTC) if cursor else first_look(settings, now)
 
 
 def collect(

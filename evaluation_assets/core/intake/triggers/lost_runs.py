@@ -4,6 +4,8 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from pydantic import TypeAdapter
+
 MAX_SILENT_LOOKS = 6
 """So many looks in a row without a new heartbeat and a run is lost, wherever it ran. Looks are counted instead of time,
 so that neither clocks that differ nor a laptop that slept make a run look dead."""
@@ -15,6 +17,9 @@ class Silence:
 
     beat: int | None
     looks: int
+
+
+_SILENCES = TypeAdapter(dict[str, tuple[int | None, int]])
 
 
 def look_at(beats: Mapping[str, int | None], before: Mapping[str, Silence]) -> dict[str, Silence]:
@@ -37,5 +42,9 @@ def to_cursor(silences: Mapping[str, Silence]) -> str:
 
 
 def from_cursor(cursor: str | None) -> dict[str, Silence]:
-    """What the last look found."""
-    return {run: Silence(*value) for run, value in json.loads(cursor or "{}").items()}
+    """What the last look found.
+
+    Raises:
+        ValueError: it is the cursor of something else.
+    """
+    return {run: Silence(*value) for run, value in _SILENCES.validate_json(cursor or "{}").items()}

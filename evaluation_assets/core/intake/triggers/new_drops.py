@@ -4,6 +4,8 @@ import json
 from collections.abc import Callable, Mapping, Set
 from dataclasses import asdict, dataclass, field, replace
 
+from pydantic import TypeAdapter
+
 from evaluation_assets.core.intake.drops import Drop
 
 
@@ -35,6 +37,10 @@ class Seen:
         return self.retry_at is not None and self.retry_at <= clock
 
 
+_SEEN = TypeAdapter(Seen)
+_REMEMBERED = TypeAdapter(dict[str, Seen])
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """Most drops that a look gives, and most if those count that were ready at an earlier look."""
@@ -59,8 +65,8 @@ def to_json(seen: Seen) -> str:
 
 
 def from_json(text: str) -> Seen:
-    """What `to_json` wrote."""
-    return Seen(**json.loads(text))
+    """What `to_json` wrote, in this version or another."""
+    return _SEEN.validate_json(text)
 
 
 def to_cursor(asked: Mapping[str, Seen]) -> str:
@@ -69,8 +75,12 @@ def to_cursor(asked: Mapping[str, Seen]) -> str:
 
 
 def from_cursor(cursor: str | None) -> dict[str, Seen]:
-    """The drops that the last tick asked to be run."""
-    return {key: Seen(**value) for key, value in json.loads(cursor or "{}").items()}
+    """The drops that the last tick asked to be run. Fields of other versions are ignored.
+
+    Raises:
+        ValueError: it is the cursor of something else.
+    """
+    return _REMEMBERED.validate_json(cursor or "{}")
 
 
 def changes(seen: Mapping[str, Seen], now: Mapping[str, Drop], limits: Limits, clock: float) -> Changes:

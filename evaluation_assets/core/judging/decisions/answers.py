@@ -17,6 +17,9 @@ from evaluation_assets.core.models.messages import Reply
 _ROUNDED = 0.05
 """What rounding ten probabilities to two digits can add up to."""
 
+_TINY = 1e-6
+"""What arithmetic in single precision can be off by."""
+
 
 @dataclass(slots=True)
 class _Given:
@@ -82,8 +85,9 @@ def _distribution(key: str, answer: Mapping[str, Any], options: Mapping[str, flo
     if answer.keys() != options.keys():
         raise InvalidReply("invalid_json", f"the answer to {key} is not about the points {', '.join(options)}.")
     given = [answer[option] for option in options]
-    if not all(isinstance(each, int | float) and 0 <= each <= 1 for each in given):
+    if not all(isinstance(each, int | float) and -_TINY <= each <= 1 + _TINY for each in given):
         raise InvalidReply("out_of_range", f"a probability of {key} is not a number from 0 to 1.")
+    given = [min(max(each, 0.0), 1.0) for each in given]
     total = math.fsum(given)
     if abs(total - 1) > _ROUNDED:
         raise InvalidReply("out_of_range", f"the probabilities of {key} add up to {total:.3g}, not to 1.")

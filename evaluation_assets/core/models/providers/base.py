@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
 import orjson
+from pydantic import BaseModel
 
 from evaluation_assets.core.models.dialects import Dialect
 from evaluation_assets.core.models.errors import ProviderError
@@ -51,6 +52,18 @@ def parsed(answer: Any) -> Any:
     return well_formed_json(answer)
 
 
+Answer = TypeVar("Answer", bound=BaseModel)
+
+
+def answer_of(kind: type[Answer], answer: Any) -> Answer:
+    """An answer of an SDK, which gives the body itself where that is of another type than JSON.
+
+    Raises:
+        ValueError: the body is not JSON, or not of this kind.
+    """
+    return answer if isinstance(answer, kind) else kind.model_validate(parsed(answer))
+
+
 BatchItem = Reply | ProviderError | None
 """What a batch has for a request: its reply, an answer that cannot be read, or none."""
 
@@ -93,7 +106,7 @@ def with_schema(request: Request) -> str:
 
 
 class BatchGone(Exception):
-    """The endpoint does not know a batch, or no longer."""
+    """The endpoint does not know a batch or its results, or no longer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,7 +123,7 @@ class BatchProvider(Protocol):
 
     Raises:
         ProviderError: there was no answer; every method may raise it.
-        BatchGone: there is no such batch.
+        BatchGone: there is no such batch, or it has no results any more.
     """
 
     async def submit(self, bodies: Mapping[str, Any]) -> str:

@@ -1,5 +1,6 @@
 """OpenAI's Decisions: `POST /decisions`, typed questions about a conversation."""
 
+from collections.abc import Iterable
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -91,7 +92,16 @@ def _distribution(given: _Answer, question: DecisionQuestion | None) -> dict[str
         no, yes = [value for value, _ in question.options] if question and question.kind == "yes_no" else ("no", "yes")
         return {no: 1 - given.probability, yes: given.probability}
     if isinstance(given, _Choice):
-        return {str(each.value): each.probability for each in given.probabilities}
+        return _by_option((str(each.value), each.probability) for each in given.probabilities)
     if isinstance(given, _Score):
-        return {each.label: each.probability for each in given.probabilities}
+        return _by_option((each.label, each.probability) for each in given.probabilities)
     return None
+
+
+def _by_option(given: Iterable[tuple[str, float]]) -> dict[str, float]:
+    probabilities: dict[str, float] = {}
+    for option, probability in given:
+        if option in probabilities:
+            raise ValueError("an option has two probabilities")
+        probabilities[option] = probability
+    return probabilities

@@ -26,7 +26,7 @@ _TAG = re.compile(r"<(?:style|script)\b.*?</(?:style|script)>|<[^>]{0,300}>", re
 
 _CONTEXT = re.compile(
     r"context.?(?:length|window|size|limit)|maximum context|n_ctx|exceed_context"
-    r"|(?:prompt|input|request|messages?|conversation)\W+(?:is |are |was )?(?:too long|too large for)"
+    r"|(?:prompt|input|request|state|messages?|conversation)\W+(?:is |are |was )?(?:too long|too large for)"
     r"|too many (?:input )?tokens|maximum (?:model|input|sequence) length|longer than the (?:model|maximum)"
     r"|tokens? (?:count )?.{0,40}exceeds? (?:the )?(?:configured |maximum )",
     re.IGNORECASE,

@@ -14,7 +14,7 @@ from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
 
 def report_of(drop: Drop, suite: Suite) -> AgentReport:
     """Build the report of the run that wrote a drop."""
-    items = read_trajectories(drop.sources, UnmappedFields())
+    items = read_trajectories(drop.sources, UnmappedFields(), drop.sidecar().format)
     return agent_report(suite, (item for item in items if not isinstance(item, Rejection)))
 
 

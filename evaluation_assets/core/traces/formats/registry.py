@@ -18,7 +18,7 @@ from evaluation_assets.core.traces.formats.base import (
 from evaluation_assets.core.traces.formats.envelopes.action_steps import ACTION_STEPS
 from evaluation_assets.core.traces.formats.files.pages import are_wrapped, confirm_pages, page_in
 from evaluation_assets.core.traces.formats.files.records import read_records
-from evaluation_assets.core.traces.formats.files.samples import OTHER_FORMAT, sample_of
+from evaluation_assets.core.traces.formats.files.samples import OTHER_FORMAT, sample_of, with_first_record
 from evaluation_assets.core.traces.formats.isolation import reader_failed
 from evaluation_assets.core.traces.formats.mixed_records import WHOLE_DOCUMENTS, MixedRecords
 from evaluation_assets.core.traces.formats.nested_messages import NestedMessages
@@ -61,6 +61,19 @@ def _first_of(formats: Collection[Format], sample: Sample) -> Format | None:
 
 def _is_in(formats: Collection[Format], sample: Sample) -> bool:
     return _first_of(formats, sample) is not None
+
+
+def _looked_at(formats: Collection[Format], file: DropFile) -> tuple[Sample, Format | None]:
+    """What detection sees of a file, and the first format that recognises it.
+
+    Raises:
+        UnreadableDrop: the file is damaged there.
+    """
+    beginning = sample_of(file)
+    if (first := _first_of(formats, beginning)) is not None:
+        return beginning, first
+    sample = with_first_record(file, beginning)
+    return sample, _first_of(formats, sample)
 
 
 def _is_of_records(known: Format, path: str, records: Sample) -> bool:
@@ -111,7 +124,7 @@ def format_of(files: Sequence[DropFile], name: str | None = None) -> Format:
 def _page_of(file: DropFile, chosen: Format) -> str:
     """The path of the records of a file that the chosen format recognises only as a page of them."""
     try:
-        sample = sample_of(file)
+        sample, _ = _looked_at([chosen], file)
     except UnreadableDrop:
         return ""
     page = None if chosen.detect(sample) else page_in(sample)
@@ -122,7 +135,7 @@ def looks_like(chosen: Format, files: Sequence[DropFile]) -> bool:
     """Whether a file of a drop is recognised by a format; a format can be given by name."""
     for file in files:
         try:
-            if _is_in([chosen], sample_of(file)):
+            if _looked_at([chosen], file)[1] is not None:
                 return True
         except UnreadableDrop:
             continue
@@ -144,11 +157,10 @@ def _recognised(
     """The formats of the recognised files. Other files are added to `damaged` and `strange`."""
     for file in files:
         try:
-            sample = sample_of(file)
+            sample, first = _looked_at(FORMATS.values(), file)
         except UnreadableDrop as problem:
             damaged.append(problem)
             continue
-        first = _first_of(FORMATS.values(), sample)
         if first is not None:
             yield first
         elif len(strange) < _LOOKED_AT:
@@ -173,7 +185,7 @@ def _with_format(rejection: Rejection, files: Sequence[DropFile]) -> Rejection:
     file = next((file for file in files if file.source == rejection.source), None)
     if file is None or not rejection.detail.startswith(OTHER_FORMAT):
         return rejection
-    own = _first_of(FORMATS.values(), sample_of(file))
+    _, own = _looked_at(FORMATS.values(), file)
     if own is None:
         return rejection
     detail = f"{rejection.detail}, but in {own.name}; evaluate such files as a drop of their own"

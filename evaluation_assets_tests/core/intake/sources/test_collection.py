@@ -8,6 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import pytest
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -117,6 +118,9 @@ def test_the_first_look_goes_back_as_far_as_the_settings_say() -> None:
     cursor = from_cursor(None, source(since="7d").settings, START)
     assert cursor == START - timedelta(days=7)
     assert from_cursor(to_cursor(Look(cursor, START)), source().settings, START) == cursor
+    assert from_cursor("2026-01-02", source().settings, START).tzinfo is not None
+    with pytest.raises(ValueError, match="garbage"):  # the sensor begins anew
+        from_cursor("garbage", source().settings, START)
 
 
 def test_files_are_copied_and_a_changed_file_replaces_its_copy(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from upath import UPath
 
 from evaluation_assets.core.traces.formats.base import DropFile, Rejection, Sample, UnreadableDrop
 from evaluation_assets.core.traces.formats.files.samples import sample_of
-from evaluation_assets.core.traces.formats.registry import FORMATS, format_of, read_trajectories
+from evaluation_assets.core.traces.formats.registry import FORMATS, format_of, looks_like, read_trajectories
 from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.traces.trajectories.model import Trajectory
 from evaluation_assets_tests.coding_sessions import ClaudeSession, CodexSession
@@ -98,3 +98,31 @@ def test_a_file_in_the_format_of_another_drop_says_in_which_and_what_to_do(tmp_p
         "b.jsonl": "the file is not in format claude_code, but in codex; evaluate such files as a drop of their own",
         "c.jsonl": "the file is not in format claude_code",
     }
+
+
+_MESSAGES = [{"role": "user", "content": "Where?"}, {"role": "assistant", "content": "There."}]
+
+
+def test_a_first_record_is_recognised_by_a_field_behind_its_first_megabyte(tmp_path: Path) -> None:
+    late = {"metadata": "y " * 700_000, "messages": _MESSAGES}
+    for content, name in (
+        (f"{json.dumps(late)}\n", "late.jsonl"),
+        (json.dumps({"runs": [late]}, indent=1), "runs.json"),
+    ):
+        (tmp_path / name).write_text(content)
+    for name in ("late.jsonl", "runs.json"):
+        files = [DropFile(UPath(tmp_path / name), name)]
+        known = format_of(files)
+        assert looks_like(known, files)
+        assert [isinstance(item, Trajectory) for item in read_trajectories(files, UnmappedFields())] == [True]
+
+
+def test_in_a_folder_too_a_first_record_is_recognised_by_a_late_field(tmp_path: Path) -> None:
+    records = {
+        "early.jsonl": {"messages": _MESSAGES},
+        "late.jsonl": {"metadata": "y " * 700_000, "messages": _MESSAGES},
+    }
+    for name, record in records.items():
+        (tmp_path / name).write_text(f"{json.dumps(record)}\n")
+    files = [DropFile(UPath(tmp_path / name), name) for name in records]
+    assert [isinstance(item, Trajectory) for item in read_trajectories(files, UnmappedFields())] == [True, True]

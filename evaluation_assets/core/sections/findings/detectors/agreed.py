@@ -2,7 +2,8 @@
 
 The only date or amount of money that was proposed or asked for is also the only one in what the agent says after the
 call, and the call has another one; the call has a currency that nobody named; the call takes one record of a list while
-people speak of another one of it; or the agent states the amount that it asked for, and the result has another one.
+people speak of another one of it; the agent says that it has sent something to the only address that it names, and the
+call has another one; or the agent states the amount that it asked for, and the result has another one.
 """
 
 import math
@@ -10,16 +11,18 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
+from functools import cache
 from typing import TypeVar
 
 from evaluation_assets.core.sections.findings.detector import Detected, Detector, in_message, in_step
+from evaluation_assets.core.sections.findings.evidence.actions import Action, actions
 from evaluation_assets.core.sections.findings.evidence.course import Asked, Course, Message, PlacedStep, quotation
 from evaluation_assets.core.sections.findings.evidence.currencies import currencies_in
 from evaluation_assets.core.sections.findings.evidence.effects import may_do_anything
 from evaluation_assets.core.sections.findings.evidence.listed import ListedRecords
 from evaluation_assets.core.sections.findings.evidence.resolved import days_meant, speaks_of_days, todays
 from evaluation_assets.core.sections.findings.evidence.results import document_of
-from evaluation_assets.core.sections.findings.evidence.values import currency_beside, money_in, values_in
+from evaluation_assets.core.sections.findings.evidence.values import ADDRESS, currency_beside, money_in, values_in
 from evaluation_assets.core.suites.effects import changes_state
 from evaluation_assets.core.text.exact_json import is_number
 from evaluation_assets.core.traces.trajectories.calls import leaves
@@ -28,6 +31,7 @@ from evaluation_assets.core.traces.trajectories.model import Span
 _AMOUNT = re.compile(
     r"amount|sum$|price|total|value|betrag|importe|monto|montant|importo|valor|金额|金額", re.IGNORECASE
 )
+_CLAUSE_END = re.compile(r"[;,；，。\n]\s*|[.!?]\s+")
 _CURRENCY = re.compile(r"[A-Z]{3}")
 T = TypeVar("T")
 _LONGEST = 4_000
@@ -117,6 +121,9 @@ def _of_call(
     for text in _other_day(texts, around, today):
         yield _found(made, text)
         return
+    if (address := _other_address(made, others, around.after)) is not None:
+        yield _found(made, address)
+        return
     amounts = {
         name: value for name, value in arguments.items() if is_number(value) and _AMOUNT.fullmatch(name) is not None
     }
@@ -146,6 +153,24 @@ def _other_day(texts: Sequence[str], around: _Around, today: Sequence[date]) -> 
     meant = {f"{day.month}-{day.day}" for each in today for day in days_meant(said, each, ends=False)}
     if meant.isdisjoint(own):
         yield from own.values()
+
+
+def _other_address(made: PlacedStep, others: Sequence[PlacedStep], after: str) -> str | None:
+    """The only address of a call, if the agent says after it that it has sent something to another one alone."""
+    own = set(ADDRESS.findall(made.arguments_text))
+    if len(own) != 1 or not own.isdisjoint(ADDRESS.findall(after)):
+        return None
+    used = {address for each in others for address in ADDRESS.findall(each.arguments_text)}
+    for clause in _CLAUSE_END.split(after):
+        named = set(ADDRESS.findall(clause))
+        if len(named) == 1 and named.isdisjoint(used) and any(sent.claims.matches(clause) for sent in _sendings()):
+            return own.pop()
+    return None
+
+
+@cache
+def _sendings() -> tuple[Action, ...]:
+    return tuple(action for action in actions() if action.name == "send")
 
 
 def _days(text: str) -> set[str]:
@@ -191,4 +216,4 @@ def _found(made: PlacedStep, text: str) -> Detected:
     return in_step("contradicted_argument", made, span)
 
 
-DETECTOR = Detector(name="agreed", version="1", kinds=("contradicted_argument", "contradicted_answer"), detect=_detect)
+DETECTOR = Detector(name="agreed", version="2", kinds=("contradicted_argument", "contradicted_answer"), detect=_detect)

@@ -25,6 +25,7 @@ from evaluation_assets.core.sections.findings.evidence.results import as_read
 from evaluation_assets.core.sections.findings.evidence.totals import (
     Record,
     differences_of,
+    means_of,
     named_figures,
     records_in,
     shares_of,
@@ -32,6 +33,7 @@ from evaluation_assets.core.sections.findings.evidence.totals import (
     totals_of,
 )
 from evaluation_assets.core.sections.findings.evidence.values import Value, currency_beside, misreadings, values_in
+from evaluation_assets.core.suites.effects import changes_state, has_known_verb
 from evaluation_assets.core.traces.trajectories.model import Span
 
 _LEAST = 20
@@ -70,6 +72,11 @@ _DURATION = re.compile(
     r"\*{0,3}[ -]?(?:(?:business|working|calendar) )?(?P<unit>hour|day|min(?:ute|\b)|week|month|year|stunde|tag|woche"
     r"|monat|jahr|heure|jour|semaine|mois|hora|d[ií]a|semana|小时|分钟|天|个工作日)",
     re.IGNORECASE,
+)
+_MEAN = re.compile(r"\b(?:average|avg|mean|durchschnitt|moyenne|promedio|media|média|средн)|平均|평균", re.IGNORECASE)
+_WITH_OFFSET = re.compile(r"\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)\b")
+_ZONE = re.compile(
+    r"\b(?:UTC|GMT|[A-Z]{2,3}T|(?i:local time|ortszeit|heure locale|hora local|ora locale)|in [A-Z]\w+)\b"
 )
 _LENGTH = re.compile(r"(?P<h>\d+)[:h](?P<m>\d\d)(?::(?P<s>\d\d))?")
 _LONGEST_SPAN = 2_000
@@ -121,10 +128,11 @@ class _Results:
         self._of_tools: dict[str, list[Record]] = {}
         self._shares: list[float] = []
         self._differences: list[float] = []
+        self._means: list[float] = []
         self._named: dict[str, set[float]] = {}
         self._close_by: deque[str] = deque(maxlen=_RESULTS)
         self._totals = {total for text in course.instructions for total in sums_in_lines(text)}
-        self._has_next_day = False
+        self._has_next_day = self._has_zone = False
 
     def add(self, tool: str, result: str) -> None:
         """Add the next result."""
@@ -133,33 +141,42 @@ class _Results:
         self._close_by.appendleft(as_read(result[:_READ]))
 
     def support(self, value: Value, message: Message, given: Given) -> bool:
-        """Whether one after the message has a value, one before comes to it, or says that it is of the next day."""
+        """Whether one after the message has a value, one before comes to it, or says that it is of the next day.
+
+        So has a date that a later call is given which changes something: what was proposed is checked there.
+        """
         self._read()
         return (
             any(self._last.get((value.kind, form), -1) >= message.order for form in value.forms)
+            or any(self._last_done.get(form, -1) >= message.order for form in value.forms)
             or (self._has_next_day and given.holds_day_before(value))
             or (value.kind == "time" and _is_length(value, message.text, given))
+            or (value.kind == "time" and self._has_zone and _is_local(value, message.text, given))
             or (value.kind == "number" and not self._totals.isdisjoint(map(float, value.forms)))
-            or (value.kind == "number" and self._differ_by(value))
+            or (value.kind == "number" and self._comes_to(value, message.text))
             or (value.kind == "number" and is_percentage_of(self._shares, value, message.text))
             or (value.kind == "number" and _is_between_dates(value, message.text, given))
         )
 
-    def _differ_by(self, value: Value) -> bool:
-        """Whether two neighbouring records differ by a figure of several digits, or have it as their mean."""
-        figures = (float(form) for form in value.forms if len(form) >= _SHORTEST_SLIP)
-        return any(is_one_rounded(figure, self._differences) for figure in figures)
+    def _comes_to(self, value: Value, text: str) -> bool:
+        """Whether records differ by a figure in thousands or millions, or have one as their mean that is called so."""
+        figure, is_scaled = max(map(float, value.forms)), len(value.forms) > 1 and len(value.forms[0]) >= _SHORTEST_SLIP
+        return (is_scaled and is_one_rounded(figure, self._differences)) or (
+            _MEAN.search(text) is not None and is_one_rounded(figure, self._means)
+        )
 
     def _read(self) -> None:
         """Read new results: the totals of each, and over all results of a tool."""
         for tool, result in self._unread:
             self._has_next_day = self._has_next_day or _NEXT_DAY.search(result) is not None
+            self._has_zone = self._has_zone or _WITH_OFFSET.search(result) is not None
             for name, figure in named_figures(result):
                 self._named.setdefault(name, set()).add(figure)
             for records in records_in(result):
                 self._totals.update(totals_of(records))
                 self._shares += shares_of(records)
                 self._differences = sorted((*self._differences, *differences_of(records)))
+                self._means = sorted((*self._means, *means_of(records)))
                 so_far = self._of_tools.setdefault(tool, [])
                 so_far += records
                 self._totals.update(totals_of(so_far))
@@ -196,6 +213,21 @@ class _Results:
             told += [turn.user_message or "", turn.knowledge or ""]
         told += [placed.result for placed in self._course.calls]
         return {match["unit"].casefold() for text in told for match in _GIVEN_DURATION.finditer(text)}
+
+    @cached_property
+    def _last_done(self) -> dict[str, int]:
+        """The last call that changes something and is given a date, by its forms with and without the year."""
+        return {
+            written: made.order
+            for made in self._course.calls
+            if not (
+                may_do_anything(made.call) or (has_known_verb(made.call.name) and not changes_state(made.call.name))
+            )
+            for value in values_in(made.arguments_text)
+            if value.kind == "date"
+            for form in value.forms
+            for written in (form, form.partition("-")[2])
+        }
 
     @cached_property
     def _last(self) -> dict[tuple[str, str], int]:
@@ -307,6 +339,18 @@ def _is_length(value: Value, text: str, given: Given) -> bool:
     minutes = int(written["h"]) * 60 + int(written["m"])
     lengths = (minutes, minutes * 60 + int(written["s"] or 0))
     return any(given.holds(Value("number", (str(length),), 0, 0)) for length in lengths)
+
+
+def _is_local(value: Value, text: str, given: Given) -> bool:
+    """Whether a time is a given one of its sentence, which names a place or a time zone, by whole hours."""
+    start, end = quotation(text, value.start, value.end)
+    sentence = text[start:end]
+    minutes = value.forms[0].partition(":")[2]
+    return _ZONE.search(sentence) is not None and any(
+        other.kind == "time" and other.forms[0].endswith(f":{minutes}") and given.holds(other)
+        for other in values_in(sentence)
+        if other.start + start != value.start
+    )
 
 
 def _is_between_dates(value: Value, text: str, given: Given) -> bool:

@@ -12,7 +12,7 @@ from evaluation_assets.core.sections.findings.detector import Detected, Detector
 from evaluation_assets.core.sections.findings.evidence.course import Asked, Course, PlacedStep
 from evaluation_assets.core.sections.findings.evidence.effects import may_do_anything
 from evaluation_assets.core.sections.findings.evidence.given import Given
-from evaluation_assets.core.sections.findings.evidence.values import Value, misreadings, values_in
+from evaluation_assets.core.sections.findings.evidence.values import ADDRESS, Value, misreadings, values_in
 from evaluation_assets.core.suites.effects import changes_state
 from evaluation_assets.core.traces.trajectories.calls import leaves
 from evaluation_assets.core.traces.trajectories.model import Span
@@ -32,7 +32,6 @@ _OF_BIRTH = re.compile(r"birth|dob|geb|nac", re.IGNORECASE)
 _EXPRESSION = re.compile(r"(?=.*\d\s*[-+*/^])(?!\d{1,4}-\d{1,2}-\d{1,4}$)[\d.,\s()+*/^%-]{3,300}")
 """Sums and products: their numbers may be computed, or be the factor of a unit."""
 
-_ADDRESS = re.compile(r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}")
 _PART = re.compile(r"[._+-]")
 _MISTYPED = 2
 _BEFORE = 200_000
@@ -180,11 +179,11 @@ def _near(form: str) -> set[str]:
 def _of_addresses(made: PlacedStep) -> Iterator[Detected]:
     """E-mail addresses that nothing had before, while one that is nearly the same was given."""
     text = made.trajectory.text
-    own = dict.fromkeys(_ADDRESS.findall(made.arguments_text)) if "@" in made.arguments_text else {}
+    own = dict.fromkeys(ADDRESS.findall(made.arguments_text)) if "@" in made.arguments_text else {}
     if not own or not changes_state(made.call.name):
         return
     before = text[max(0, made.call.raw[0] - _BEFORE) : made.call.raw[0]].casefold()
-    known = set(_ADDRESS.findall(before))
+    known = set(ADDRESS.findall(before))
     for address in own:
         if address.casefold() not in before and any(_are_nearly(address.casefold(), other) for other in known):
             yield in_step("contradicted_argument", made, made.span_of(address))

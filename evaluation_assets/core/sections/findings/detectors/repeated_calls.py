@@ -2,7 +2,8 @@
 
 Calls of one tool in a row that fail with the same message are a loop, whatever their arguments, but not lookups that
 find nothing. So are messages that agents send each other again and again, word for word, without a call or a user in
-between. To ask for a state until it is another one is none.
+between. Other calls of the same tool in a row bring no news to one that made something with a number. To ask for a
+state until it is another one is none.
 """
 
 import re
@@ -20,6 +21,7 @@ from evaluation_assets.core.traces.trajectories.calls import CallKey, call_key
 _WAITS = re.compile(r"wait|sleep|poll|status|progress|next|scroll|page|read_output", re.IGNORECASE)
 """Tools that are meant to be called again: the same result is no news, but may be soon."""
 
+_DIGIT = re.compile(r"\d")
 _FAILURES = 4
 """Calls in a row that fail in the same way, by which an agent does not learn what is wrong."""
 
@@ -42,13 +44,19 @@ def _detect(course: Course) -> Iterator[Detected]:
             yield in_step("loop", again, again.arguments_span)
         in_loops.update(range(loop.start, loop.start + loop.length * loop.repeats))
     earlier: dict[CallKey, PlacedStep] = {}
-    news, turn = -1, 0
+    news, turn, first_of_row = -1, 0, 0
     for index, made in enumerate(calls):
+        if made.call.name != calls[first_of_row].call.name:
+            first_of_row = index
         if made.turn != turn:
-            turn, news = made.turn, index - 1
+            turn, news, first_of_row = made.turn, index - 1, index
         key = call_key(course.trajectory, made.step)
         before = earlier.get(key)
-        if before is not None and before.clip > news and index not in in_loops and _brings_nothing(before, made):
+        is_new = before is None or (
+            before.clip <= news
+            and (before.clip < first_of_row or may_do_anything(made.call) or not _DIGIT.search(made.result))
+        )
+        if before is not None and not is_new and index not in in_loops and _brings_nothing(before, made):
             yield in_step("repeated_call", made, made.arguments_span)
         if made.step.has_succeeded and may_change_state(made.call):
             # The same call right after this one is a repetition all the same.
@@ -111,4 +119,4 @@ def _brings_nothing(before: PlacedStep, again: PlacedStep) -> bool:
     return again.step.result is None or before.result.split() == again.result.split()
 
 
-DETECTOR = Detector(name="repeated_calls", version="5", kinds=("repeated_call", "loop"), detect=_detect)
+DETECTOR = Detector(name="repeated_calls", version="6", kinds=("repeated_call", "loop"), detect=_detect)

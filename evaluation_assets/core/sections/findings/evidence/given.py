@@ -61,7 +61,7 @@ Writer = Literal["said", "argument", "thought", "words", "unknown_day"]
 
 `words` are dates and times that words stand for, such as `tomorrow`, and codes and numbers that were told in pieces.
 `unknown_day` is any date, from words on if nothing tells what day it was when they were said, any time if users leave
-it open, and the times that they count from others by minutes and hours.
+it open, and the days and times that they count from others.
 """
 
 _Index = Literal["date", "time", "number", "code", "day", "bare_day", "dated_day", "month", "tail", "calendar"]
@@ -149,12 +149,12 @@ class Texts:
 
     def given_to(self, event: int, *, also: Collection[Writer] = ()) -> "Given":
         """What was said before an event of the run, by its number, and in other texts if these count too."""
-        counts = "words" in also
+        counts = "unknown_day" in also
         return Given(
             [self._known[writer] for writer in ("said", *also)],
             event,
             self._spans if counts else {},
-            self._minutes if "unknown_day" in also else {},
+            self._minutes if counts else {},
         )
 
 

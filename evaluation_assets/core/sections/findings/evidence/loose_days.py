@@ -29,11 +29,12 @@ _LONGEST_JOIN = 20
 def loose_days(text: str) -> Iterator[str]:
     """The days, as forms of values: `6-12`, or `2026-7-3` if the day beside it has its year.
 
-    Two numbers without a year are read as day and month, and as month and day.
+    Two numbers without a year are read as day and month, and beside a slash as month and day, too.
     """
     for match in _PAIR.finditer(text):
-        one, other = int(match["a"] or match["a2"]), int(match["b"] or match["c"] or match["c2"])
-        yield from (f"{month}-{day}" for month, day in {(one, other), (other, one)} if month <= 12)
+        day, month = int(match["a"] or match["a2"]), int(match["b"] or match["c"] or match["c2"])
+        readings = {(month, day), (day, month)} if match["b"] else {(month, day)}
+        yield from (f"{month}-{day}" for month, day in readings if month <= 12)
     for value in values_in(text):
         if value.kind == "date" and _HAS_MONTH_NAME.search(text, value.start, value.end) is not None:
             joined = (

@@ -81,7 +81,7 @@ _UNIT_WORDS = {
     "year": r"years?|jahre?n?|años?|ans?|années?|ann[oi]|anos?|年間|년|năm|год\w*|лет",
 }
 _AMOUNTS = (
-    ("a", "an", "one", "ein", "eine", "einem", "einer", "einen", "un", "una", "une", "uma", "一"),
+    ("a", "an", "one", "ein", "eine", "einem", "einer", "einen", "un", "una", "une", "uma", "一", "일", "한"),
     ("two", "zwei", "dos", "deux", "due", "dois", "duas", "两", "二"),
     ("three", "drei", "tres", "trois", "tre", "três", "三"),
     ("four", "vier", "cuatro", "quatre", "quattro", "quatro", "四"),
@@ -146,11 +146,15 @@ _NAMED_MONTH = re.compile(
     re.IGNORECASE,
 )
 _CJK_MONTH = re.compile(r"(?:(?P<y>[12]\d{3})\s?[年년]\s?)?(?P<m>1[0-2]|[1-9])\s?[月월](?!\s?\d)")
+_OF_A_MONTH = rf"(?!\.?\s(?:of |de )?(?:{MONTH_NAMES})\b)"
 _ORDINAL = re.compile(
-    r"(?<![\w.,])(?P<d>\d{1,2})(?:st|nd|rd|th|er|º|[日号號일](?!間))|\b(?:am|zum|vom|bis|den|dem|día|le|il|dia|of the) "
-    r"(?P<d2>\d{1,2})\b(?![.,:]\d)|\b(?:days?|tag|lunes|martes|jueves|viernes) (?P<d3>\d{1,2})\b(?![.,:]\d)",
+    rf"(?<![\w.,])(?P<d>\d{{1,2}})(?:st|nd|rd|th|er|º|[日号號일](?!間)){_OF_A_MONTH}|\b(?:am|zum|vom|bis|den|dem|día|le|il|dia"
+    rf"|of the) (?P<d2>\d{{1,2}})\b(?![.,:]\d){_OF_A_MONTH}"
+    rf"|\b(?:days?|tag|lunes|martes|jueves|viernes) (?P<d3>\d{{1,2}})\b(?![.,:]\d){_OF_A_MONTH}",
     re.IGNORECASE,
 )
+"""Days that are called by their number. One with its month is a date."""
+
 Distance = tuple[int, str]
 """A number and its unit: `day`, `week`, `month` or `year`."""
 

@@ -57,20 +57,24 @@ def _named(value: Any, depth: int) -> Iterator[tuple[str, float]]:
 
 
 def totals_of(records: Sequence[Record]) -> Iterator[float]:
-    """The sums of each field over all records, whatever their sign, its mean, and the sums of two neighbours."""
+    """The sums of each field over all records, whatever their sign, and over two neighbours."""
     if 1 < len(records) <= _MOST_RECORDS:
         for own in _columns(records):
             yield abs(round(sum(own), 2))
-            yield abs(round(fmean(own), 2))
             yield from (round(one + other, 2) for one, other in pairwise(own))
 
 
 def differences_of(records: Sequence[Record]) -> Iterator[float]:
-    """By how much few records differ from their neighbours in each field, and its mean."""
+    """By how much few records differ from their neighbours in each field."""
     if 1 < len(records) <= _FEW:
         for own in _columns(records):
             yield from (abs(round(one - other, 2)) for one, other in pairwise(own))
-            yield abs(fmean(own))
+
+
+def means_of(records: Sequence[Record]) -> Iterator[float]:
+    """The mean of each field over all records, whatever its sign."""
+    if 1 < len(records) <= _MOST_RECORDS:
+        yield from (abs(fmean(own)) for own in _columns(records))
 
 
 def shares_of(records: Sequence[Record]) -> Iterator[float]:

@@ -52,7 +52,7 @@ _VALUE = re.compile(
     rf"(?P<d4>\d{{1,2}})(?:st|nd|rd|th)?\b(?!:)(?:{_BOLD},?{_BOLD}\s{_BOLD}(?P<y4>[12]\d{{3}}))?)"
     rf"|(?P<after>(?<![\w.,-])(?P<d5>\d{{1,2}})(?:st|nd|rd|th|\.|er|º)?{_BOLD}(?:\s(?:de|of))?\s{_BOLD}"
     rf"(?P<name5>{_ANY_MONTH})\b(?!\sof\b)\.?(?:{_BOLD},?{_BOLD}\s(?:de\s)?{_BOLD}(?P<y5>[12]\d{{3}}))?)"
-    r"|(?P<time>(?<![\d:])(?<!\d\+)(?P<h>[0-2]?\d)(?::|h|\s?[点點時시]\s?|\.(?=\d\d\sUhr))(?P<mi>[0-5]\d)(?::[0-5]\d)?(?![\d:])"
+    r"|(?P<time>(?<![\d:])(?<!\d\+)(?<!T\d\d:\d\d-)(?<!T\d\d:\d\d:\d\d-)(?P<h>[0-2]?\d)(?::|h|\s?[点點時시]\s?|\.(?=\d\d\sUhr))(?P<mi>[0-5]\d)(?::[0-5]\d)?(?![\d:])"
     r"(?:\s?(?P<half>[ap])\.?m\b)?)"
     r"|(?P<hour>(?<![\d:.,])(?P<h2>1[0-2]|0?[1-9])\s?(?P<half2>[ap])\.?m\b)"
     r"|(?P<grouped>(?<![\w-])(?:[A-Z]{2}\d\d(?:\s[A-Z0-9]{4}){2,7}(?:\s[A-Z0-9]{1,3})?|\d{4}(?:\s\d{4}){2,4})(?![\w-]))"
@@ -87,6 +87,9 @@ _SCALE = re.compile(
 _MONEY = r"[$€£¥₹₽]|\b(?:USD|EUR|GBP|CHF|JPY|CNY|SEK|NOK|DKK|PLN|[Ee]uros?)\b"
 _MONEY_BEFORE = re.compile(rf"(?:{_MONEY})\s?$")
 _MONEY_AFTER = re.compile(rf"\s?(?:{_MONEY})")
+ADDRESS = re.compile(r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}")
+"""An address of e-mail."""
+
 _LONGEST_READ = 2_000_000
 _LONGEST_NUMBER = 30
 

@@ -4,6 +4,7 @@ import io
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 from zipfile import BadZipFile, ZipFile
@@ -23,11 +24,14 @@ from evaluation_assets.core.traces.formats.files.json_values import (
 )
 from evaluation_assets.core.traces.formats.files.opening import damaged, opened, read_text
 from evaluation_assets.core.traces.formats.files.pages import page_in
-from evaluation_assets.core.traces.formats.files.records import parquet_rows
+from evaluation_assets.core.traces.formats.files.records import first_object, parquet_rows
 from evaluation_assets.core.traces.formats.files.stored_rows import rows_in
 from evaluation_assets.core.traces.formats.files.streamed import is_framed, unframed, whole_answers, within
 
 _BEGINNING = 1 << 20
+_LONGEST_CHARACTER = 4
+"""Bytes."""
+
 _SAMPLED = 20
 _CUT_ESCAPE = re.compile(rb"\\(?:u[0-9A-Fa-f]{0,3})?$")
 _HALF_PAIR = re.compile(rb"\\u[dD][89abAB][0-9A-Fa-f]{2}$")
@@ -69,6 +73,18 @@ def _sample_of(file: DropFile) -> Sample:
     return Sample(records=tuple(map(within, whole_answers(records))), text=beginning.decode("utf-8", "replace"))
 
 
+def with_first_record(file: DropFile, sample: Sample) -> Sample:
+    """A sample that may end within its first record, with all of that record: what tells its format may come late.
+
+    Raises:
+        UnreadableDrop: the file is damaged within that record.
+    """
+    if len(sample.records) > 1 or len(sample.text) < _BEGINNING // _LONGEST_CHARACTER:
+        return sample
+    first = first_object(file)
+    return sample if first is None else replace(sample, records=(first,))
+
+
 def text_record(file: DropFile) -> Record | None:
     """A file of plain text as one record; `None` for a file of records.
 
@@ -92,7 +108,7 @@ def own_files(files: Sequence[DropFile], detect: Callable[[Sample], bool], name:
         except UnreadableDrop as problem:
             yield Rejection(file.source, 1, "not_this_format", str(problem), "")
             continue
-        if sample is None or detect(sample):
+        if sample is None or detect(sample) or detect(with_first_record(file, sample)):
             yield file
         else:
             yield Rejection(file.source, 1, "not_this_format", f"{OTHER_FORMAT} {name}", sample.text[:SHOWN])

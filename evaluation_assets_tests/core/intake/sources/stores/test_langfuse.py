@@ -199,6 +199,15 @@ def test_an_observation_on_two_pages_is_in_the_record_once(langfuse: Langfuse, s
     assert [each["name"] for each in (trace.record or {})["observations"]] == ["root", "first", "find_order", "second"]
 
 
+def test_a_server_that_gives_empty_pages_without_end_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LANGFUSE_PUBLIC_KEY", "pk-lf-1")
+    monkeypatch.setenv("LANGFUSE_SECRET_KEY", SECRET)
+    cursors = map(str, range(1000))
+    empty = serving(lambda _asked: (200, {"data": [], "meta": {"cursor": next(cursors)}}))
+    with empty as server, pytest.raises(StoreError, match="gave 100 empty pages"):
+        ended(server, 0, 10)
+
+
 def test_a_server_whose_cursor_does_not_move_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LANGFUSE_PUBLIC_KEY", "pk-lf-1")
     monkeypatch.setenv("LANGFUSE_SECRET_KEY", SECRET)

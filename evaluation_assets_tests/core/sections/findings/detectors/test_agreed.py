@@ -79,3 +79,18 @@ def test_an_amount_that_the_result_has_otherwise_contradicts_the_answer() -> Non
     assert refunded(1800, "I refunded €18.") == []
     assert refunded(9.0, "I refunded €9 of the €18.") == []
     assert refunded(9.0, "I refunded €18.") == [("contradicted_answer", "I refunded €18.")]
+
+
+@pytest.mark.parametrize(
+    ("said", "is_wrong"),
+    [
+        ("I've e-mailed the quote to Jonas at j.keller@bau.example and told him its price.", True),
+        ("I've e-mailed the quote to jonas@keller.example, a copy to j.keller@bau.example.", False),
+        ("I've sent it to Jonas; you get a copy at j.keller@bau.example.", False),
+    ],
+)
+def test_what_was_sent_goes_to_the_address_that_is_named(said: str, *, is_wrong: bool) -> None:
+    look = call("search_contacts", '["j.keller@bau.example", "jonas@keller.example"]')
+    send = call("send_email", "{}", to="jonas@keller.example")
+    expected = [("contradicted_argument", "jonas@keller.example")] * is_wrong
+    assert found(DETECTOR, run(asked("Mail the quote to Jonas.", look, send, answer=said))) == expected

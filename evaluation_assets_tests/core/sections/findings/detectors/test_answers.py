@@ -381,10 +381,12 @@ def test_a_figure_with_three_decimals_may_be_rounded() -> None:
     assert said("It is 136 miles.", result="distance 136.453, minutes 138") == []
 
 
-def test_an_answer_may_count_nights_from_a_day_of_a_result() -> None:
-    result = '{"check_in": "2026-08-10", "check_out": "2026-08-12"}'
-    assert said("Puedo ampliarla hasta el 13 de agosto.", result, "Quiero tres noches en vez de dos.") == []
-    assert said("Puedo ampliarla hasta el 14 de agosto.", result, "Quiero tres noches en vez de dos.") != []
+def test_what_is_proposed_and_then_done_is_checked_in_the_call() -> None:
+    look = call("get_stay", '{"check_in": "2026-08-10", "check_out": "2026-08-12"}')
+    first = asked("Quiero tres noches.", look, answer="Puedo ampliarla hasta el 13 de agosto.")
+    done, other = (call("update_stay", "{}", until=f"2026-08-{day}") for day in (13, 14))
+    assert found(DETECTOR, run(first, asked("Sí.", done))) == []
+    assert [kind for kind, _ in found(DETECTOR, run(first, asked("Sí.", other)))] == ["contradicted_answer"]
 
 
 @pytest.mark.parametrize(
@@ -405,6 +407,7 @@ def test_a_price_times_a_number_needs_no_sign(answer: str, *, is_right: bool) ->
         ("You spent 100.00 € in all.", True),
         ("You spent 110.00 € in all.", False),
         ("The mean is 33.33 €.", True),
+        ("You spent 33.33 €.", False),
     ],
 )
 def test_amounts_are_added_up_whatever_their_sign(answer: str, *, is_right: bool) -> None:
@@ -462,3 +465,32 @@ def test_a_length_may_be_given_in_seconds_or_minutes(answer: str, *, is_right: b
 )
 def test_a_figure_with_a_scale_may_be_computed_or_rough(answer: str, *, is_right: bool) -> None:
     assert (said(answer, '{"shares": 312000000, "price": 41.5}') == []) is is_right
+
+
+@pytest.mark.parametrize(
+    ("answer", "is_right"),
+    [
+        ("It starts at 5 pm in Tokyo, which is 9:00 am in Lisbon.", True),
+        ("It starts at 5 pm in Tokyo, which is 9:30 am in Lisbon.", False),
+        ("It starts at 6 pm in Tokyo.", False),
+        ("It starts at 6 pm in Tokyo, which is 9 pm in Lisbon.", False),
+    ],
+)
+def test_a_time_may_be_told_in_another_zone(answer: str, *, is_right: bool) -> None:
+    for start in ("2026-07-15T17:00+09:00", "2026-07-15T17:00:00-09:00"):
+        assert (said(answer, f'{{"start": "{start}"}}') == []) is is_right
+
+
+@pytest.mark.parametrize(
+    ("answer", "is_right"),
+    [
+        ("Der Termin ist am 12. August.", True),
+        ("Der Termin ist am 21. August.", False),
+        ("Es el día 21 de agosto.", False),
+        ("It is on the 21st of August.", False),
+    ],
+)
+def test_a_date_does_not_support_itself_by_its_day(answer: str, *, is_right: bool) -> None:
+    agents = [{"id": "agent", "name": "Agent", "role": "desk", "description": "Today is 2026-08-03."}]
+    trajectory = run(asked("When?", call("get_slot", '{"date": "2026-08-12"}'), answer=answer), agents=agents)
+    assert (found(DETECTOR, trajectory) == []) is is_right

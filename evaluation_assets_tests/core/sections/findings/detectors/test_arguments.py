@@ -200,6 +200,7 @@ def test_a_day_without_its_year_or_with_a_month_beside_it_is_given(message: str,
     [
         ("Extend my loan by two weeks.", "2026-06-03"),
         ("대출 기간을 2주 연장해 주세요.", "2026-06-03"),
+        ("대출 기간을 일주일 연장해 주세요.", "2026-05-27"),
         ("Push it to the following day.", "2026-05-21"),
         ("Verschieb es um einen Monat.", "2026-06-20"),
         ("Make it three nights.", "2026-05-23"),
@@ -264,3 +265,9 @@ def test_two_groups_of_digits_are_a_code(number: str) -> None:
     message = "I am patient 55-0192, employee 30-77161."
     assert found(DETECTOR, run(asked(message, call("book_slot", patient=number)))) == [("unsupported_argument", number)]
     assert found(DETECTOR, run(asked(message, call("book_slot", patient="55-0192")))) == []
+
+
+def test_day_and_month_with_points_have_one_order() -> None:
+    step = call("book_court", day="2026-12-08")
+    assert found(DETECTOR, run(asked("Am 12.8. bitte.", step))) == [("unsupported_argument", "2026-12-08")]
+    assert found(DETECTOR, run(asked("On 12/8, please.", step))) == []

@@ -86,3 +86,10 @@ def test_an_agent_who_asks_the_user_again_is_in_no_loop() -> None:
 def test_messages_without_a_text_are_in_no_loop() -> None:
     assert kinds(turn("Go.", *(part("a", said) for said in ["None"] * 4))) == []
     assert kinds(turn("Go.", *(part("a", said) for said in ["Nothing."] * 4))) == ["loop"]
+
+
+def test_calls_of_a_batch_bring_no_news_to_each_other() -> None:
+    first, other = (call("submit_leave", f'{{"request": {number}}}', day=number) for number in (12, 15))
+    assert kinds(asked("Both days off.", first, other, first)) == ["repeated_call"]
+    lights = [call("toggle_light", "ok", room=room) for room in ("hall", "bath", "hall")]
+    assert kinds(asked("Try the lights.", *lights)) == []
