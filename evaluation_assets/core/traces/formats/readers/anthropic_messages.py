@@ -39,6 +39,7 @@ from evaluation_assets.core.traces.formats.messages.contents import are_data, co
 from evaluation_assets.core.traces.formats.messages.message_lists import chats_in, with_full_names
 from evaluation_assets.core.traces.formats.messages.own_counts import confirm_counts
 from evaluation_assets.core.traces.formats.messages.pieces import user_events
+from evaluation_assets.core.traces.formats.messages.several_runs import record_of_rows
 from evaluation_assets.core.traces.formats.messages.tool_definitions import has_hosted_tools, tools_of
 from evaluation_assets.core.traces.formats.readers.goose import has_tools
 from evaluation_assets.core.traces.formats.run_names import run_of
@@ -124,7 +125,7 @@ def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any]) -> Trajector
     """
     records = [_unlogged(record) for record in records]
     are_messages = _is_message(records[0]) and (len(records) > 1 or not _is_response(records[0]))
-    data = record_of(_request_of(list(records) if are_messages else records[-1]))
+    data = record_of_rows(records) if are_messages else record_of(_request_of(records[-1]))
     if _CHUNKS in object_in(data.get("response")):
         raise UnusableRecord("streamed_response", "the log has the response as chunks, which are not supported")
     with unmapped.reading(data) as fields:
