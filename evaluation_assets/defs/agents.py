@@ -26,7 +26,7 @@ from evaluation_assets.resources.asset_keys import owned_key, prefixed, table_pa
 from evaluation_assets.resources.dagster_private import PlainFailure
 from evaluation_assets.resources.installation import HomeResource
 
-UNUSABLE = {STOPPED: "unusable"}
+UNUSABLE, IN_USE = {STOPPED: "unusable"}, {STOPPED: "in use"}
 
 
 class AgentRunConfig(dg.Config):
@@ -91,7 +91,7 @@ def _agent_runs(agents: Sequence[AgentSettings], judges: Sequence[EndpointSettin
         asked = unprefixed(context.selected_asset_keys, home.key_prefix)
         chosen = [agent for agent in agents if run_key(agent) in asked]
         stops: list[Stop] = []
-        with explained(InvalidSuite, InvalidAgent, JournalInUse, metadata=UNUSABLE):
+        with explained(InvalidSuite, InvalidAgent, metadata=UNUSABLE), explained(JournalInUse, metadata=IN_USE):
             suite = played_by(suite_named(home.home, context.partition_key), judges)
             run = SuiteRun(
                 suite=suite,

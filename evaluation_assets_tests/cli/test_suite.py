@@ -15,6 +15,7 @@ from click.testing import CliRunner
 from evaluation_assets.cli.main import main as command_line
 from evaluation_assets.core.intake.drops import scan
 from evaluation_assets.core.report.agents.agent_comparison import AgentComparison
+from evaluation_assets.core.suites.agents.journal import Journal
 from evaluation_assets.core.suites.agents.simulated_user import END
 from evaluation_assets.core.traces.formats.registry import read_trajectories
 from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
@@ -346,6 +347,15 @@ def test_an_endpoint_that_fails_is_no_error_of_usage(tmp_path: Path, server: Mod
     server.script([rule("server_error")])
     status, said = commanded(Path(home.root.path), "sums")
     assert status == 1 and "3 attempts are finished and kept. Re-run to resume." in said
+
+
+def test_a_run_beside_another_is_no_error_of_usage(tmp_path: Path, server: ModelServer) -> None:
+    home = Path(installed(tmp_path, server, "good0").root.path)
+    status, _ = commanded(home, "sums")
+    (finished,) = home.glob("agent_runs/finished/*.jsonl")
+    with Journal.opened(finished.rename(home / "agent_runs" / finished.name), ""):
+        status, said = commanded(home, "sums")
+    assert status == 1 and "another process is running this agent" in said
 
 
 def test_a_suite_that_a_sidecar_names_and_nobody_wrote_is_told(tmp_path: Path) -> None:

@@ -35,6 +35,7 @@ _QUIET_S = 0.5
 """A batch is submitted when no further question came for so long: all conversations come to the next one together."""
 
 _ATTEMPTS = 5
+_READS = 3
 _POLL_S = 0.25
 _SAY_EVERY_S = 600.0
 
@@ -287,23 +288,8 @@ class Batches:
         """Wait until a batch has ended, and book its replies."""
         try:
             await self._ended(batch)
-            broken = False
             expected = self._items.of(batch)
-            asked = {question.key: question for question in questions}
-            answered: dict[str, Entry] = {}
-            unread: dict[str, ProviderError] = {}
-            missing = set(expected)
-            async for key, item in self.batches.results(batch):
-                if key is None:  # it is one of those that have no line
-                    broken = True
-                    continue
-                missing.discard(key)
-                if isinstance(item, ProviderError):
-                    unread[key] = item
-                elif key in expected and item is not None:
-                    answered[key] = await self._booked(key, batch, item, asked.get(key))
-            if broken:
-                unread |= dict.fromkeys(missing, unread_item())
+            answered, unread = await self._results(batch, expected, {each.key: each for each in questions})
         except BatchGone:
             _log.warning(
                 "%s: the endpoint has no batch %s any more, or no results of it; its questions are asked again",
@@ -321,6 +307,31 @@ class Batches:
             if question.key in answered and not question.answered.done():
                 entry = answered[question.key]
                 question.answered.set_result(Answered(question.key, entry, from_ledger=entry.run != self.client.run))
+
+    async def _results(
+        self, batch: str, expected: frozenset[str], asked: Mapping[str, _Question]
+    ) -> tuple[dict[str, Entry], dict[str, ProviderError]]:
+        """The replies of a batch, booked, and why others cannot be read, by question.
+
+        Results that break off, as more is missing than lines that cannot be read, are read again.
+        """
+        answered: dict[str, Entry] = {}
+        for attempt in range(1, _READS + 1):
+            broken, missing = 0, set(expected) - answered.keys()
+            unread: dict[str, ProviderError] = {}
+            async for key, item in self.batches.results(batch):
+                if key is None:  # it is one of those that have no line
+                    broken += 1
+                    continue
+                missing.discard(key)
+                if isinstance(item, ProviderError):
+                    unread[key] = item
+                elif key in expected - answered.keys() and item is not None:
+                    answered[key] = await self._booked(key, batch, item, asked.get(key))
+            if not 0 < broken < len(missing) or attempt == _READS:
+                return answered, unread | (dict.fromkeys(missing, unread_item()) if broken else {})
+            await asyncio.sleep(self.settings.timeouts.batch_poll_s)
+        raise AssertionError("the last attempt returns")
 
     def _fail(self, questions: Sequence[_Question], unread: Mapping[str, ProviderError]) -> None:
         """Pay at most for replies that cannot be read; they are not asked for again in this run."""

@@ -6,7 +6,7 @@ import os
 import signal
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import nullcontext
 from unittest.mock import AsyncMock, Mock
 
@@ -27,7 +27,7 @@ from evaluation_assets.core.models.budget import Budget
 from evaluation_assets.core.models.errors import ProviderError
 from evaluation_assets.core.models.ledger import Ledger
 from evaluation_assets.core.models.providers.anthropic_batches import AnthropicBatches
-from evaluation_assets.core.models.providers.base import BatchGone
+from evaluation_assets.core.models.providers.base import BatchGone, BatchItem
 from evaluation_assets.core.models.providers.openai_batches import OpenAIBatches
 from evaluation_assets.core.models.unusable_replies import MOST_UNUSABLE
 from evaluation_assets_tests.judging_alone import chains
@@ -279,6 +279,25 @@ def test_an_item_of_a_batch_that_cannot_be_read_fails_alone_and_is_paid(
     found = judged(judge(models, url, protocol), run="later")
     assert {verdict.outcome for verdict in found} <= {"scored", "abstained"}
     assert sum(not verdict.from_ledger for verdict in found) == 1
+
+
+def test_results_that_break_off_are_read_again(models: ModelServer, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole_results, read = OpenAIBatches.results, Counter[str]()
+
+    async def cut_at_first(batches: OpenAIBatches, batch: str) -> AsyncIterator[tuple[str | None, BatchItem]]:
+        read[batch] += 1
+        given = 0
+        async for name, item in whole_results(batches, batch):
+            given += 1
+            if given == 2 and read[batch] == 1:
+                yield None, None
+                return
+            yield name, item
+
+    monkeypatch.setattr(OpenAIBatches, "results", cut_at_first)
+    found = judged(judge(models, url))
+    assert {verdict.outcome for verdict in found} <= {"scored", "abstained"}
+    assert [*read.values()] == [2, 2] and one_by_one(models) == 0
 
 
 def test_only_providers_with_batches_take_the_mode() -> None:

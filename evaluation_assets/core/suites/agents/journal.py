@@ -51,7 +51,8 @@ class Journal:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                raise JournalInUse(f"{path}: another process is running this agent on this suite") from None
+                busy = "another process is running this agent on this suite; run this again when it has ended"
+                raise JournalInUse(f"{busy} ({path})") from None
             yield cls(file, series)
 
     def has(self, key: AttemptKey) -> bool:

@@ -66,6 +66,14 @@ def test_files_are_selected_by_name_or_path(tmp_path: Path, include: str | None,
     assert names(folder(tmp_path, include)) == kept
 
 
+def test_a_file_from_the_future_is_named(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    put(tmp_path / "now.jsonl", 1)
+    ahead = datetime.now(UTC) + timedelta(days=2)
+    os.utime(put(tmp_path / "ahead.jsonl", 1), (ahead.timestamp(), ahead.timestamp()))
+    assert names(folder(tmp_path)) == ["now.jsonl"]
+    assert "1 file changed in the future, such as ahead.jsonl" in caplog.text
+
+
 def test_a_link_out_of_the_folder_is_not_followed(tmp_path: Path) -> None:
     secret = put(tmp_path / "secret.jsonl", 1)
     logs = tmp_path / "logs"

@@ -116,7 +116,11 @@ def test_the_calculator_suite_survives_a_kill(
 
 def test_only_one_process_at_a_time_runs_an_agent_on_a_suite(running: Running, server: ModelServer) -> None:
     path = running.places.unfinished / "x.jsonl"
-    with Journal.opened(path, ""), pytest.raises(JournalInUse), Journal.opened(path, ""):
+    with (
+        Journal.opened(path, ""),
+        pytest.raises(JournalInUse, match=r"^another process .* when it has ended"),
+        Journal.opened(path, ""),
+    ):
         pass
 
 

@@ -1,7 +1,7 @@
 """Files in a folder or a bucket. A file ends when it was last changed."""
 
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from fnmatch import fnmatch
 from functools import cached_property
 from operator import attrgetter
@@ -15,8 +15,15 @@ from evaluation_assets.core.intake.sources.settings import BucketSettings, Folde
 from evaluation_assets.core.intake.sources.store import StoreError, Trace, Wanted
 from evaluation_assets.core.models.addresses import without_password
 from evaluation_assets.core.system.commands import installing
+from evaluation_assets.core.system.logs import log_of
 from evaluation_assets.core.system.regular_files import is_inside, is_local
+from evaluation_assets.core.text.counted import counted
 from evaluation_assets.core.traces.trajectories.model import JsonObject
+
+_log = log_of(__name__)
+
+_AHEAD = timedelta(hours=1)
+"""How far the clock of another machine may be ahead before it is worth a warning."""
 
 _EXTRAS = {"s3": "s3", "s3a": "s3", "gs": "gcs", "gcs": "gcs"}
 
@@ -81,7 +88,17 @@ class FileStore:
             why = " ".join(str(problem).split()) or type(problem).__name__  # each store has errors of its own
             raise StoreError(f"{without_password(str(self._root))} cannot be listed: {why}") from problem
         traces = [self._trace(path) for path in files if not _is_in(path, self._home)]
-        return sorted((trace for trace in traces if trace is not None), key=attrgetter("ended_at", "id"))
+        ended = sorted((trace for trace in traces if trace is not None), key=attrgetter("ended_at", "id"))
+        if later := [trace for trace in ended if trace.ended_at > datetime.now(UTC) + _AHEAD]:
+            (name, _), *_ = later[0].files
+            _log.warning(
+                "%s: %s changed in the future, such as %s at %s, and are not fetched before; correct their times",
+                without_password(str(self._root)),
+                counted(len(later), "file"),
+                name,
+                later[0].ended_at.isoformat(),
+            )
+        return ended
 
     def _files(self) -> Sequence[UPath]:
         try:
