@@ -38,10 +38,11 @@ _MET = ("errors", "exceptions")
 """Errors that broke a run, and those that it met, which say nothing of its end."""
 _MESSAGES = ("message", "msg", "detail", "description", "error", "type", "code", "name")
 _BROKEN = frozenset("error errored crash crashed exception aborted".split())
+_BEFORE = r"(?:[ _-](?:setup|startup|start|build|creation|reset))?"
 _OF_HARNESS = re.compile(
     r"(?:infra(?:structure)?|docker|container|sandbox|pod|harness|grader|evaluator|verifier|environment|env|vm)"
-    r"(?:[ _-](?:setup|startup|start|build|creation))?[ _-]?(?<!nment)(?:error|failure|failed|crash(?:ed)?|evicted)\b"
-    r"|environment[ _-](?:(?:setup|startup|start|build|creation)[ _-])?(?:error|failure|failed|crash(?:ed)?)\b",
+    rf"{_BEFORE}[ _-]?(?<!nment)(?:error|failure|failed|crash(?:ed)?|evicted)\b"
+    rf"|environment{_BEFORE}[ _-](?:error|failure|failed|crash(?:ed)?)\b",
     re.IGNORECASE,
 )
 """How words begin that say that not the agent failed, but what ran or graded it."""

@@ -8,7 +8,7 @@ from evaluation_assets.core.traces.formats.stated import ANSWERS, Comparisons
 from evaluation_assets.core.traces.formats.transcript import total
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields
 from evaluation_assets.core.traces.formats.untyped import in_both_cases, object_in
-from evaluation_assets.core.traces.formats.usage import COSTS, INPUT, OUTPUT, UNKNOWN, usage, usage_of
+from evaluation_assets.core.traces.formats.usage import CACHED, COSTS, INPUT, OUTPUT, UNKNOWN, usage, usage_of
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Usage
 
 HOLDERS = ("stats", "statistics", "metrics", "summary", "totals", "metadata", "meta", "info")
@@ -52,7 +52,7 @@ def usage_of_answer(message: Fields) -> Usage | None:
     ):
         used = usage_of(message.object(name))
     if used is None and any(name in message for name in (*_GIVEN, *_WRITTEN)):
-        used = usage(message.whole(*_GIVEN), message.whole(*_WRITTEN))
+        used = usage(message.whole(*_GIVEN), message.whole(*_WRITTEN), None, message.whole(*CACHED))
     cost = message.amount(*COSTS) if any(name in message for name in COSTS) else None
     return with_cost(used, cost)
 
@@ -87,8 +87,13 @@ def usage_in_record(fields: Fields, *, is_counted: bool) -> Usage | None:
     if is_counted:
         return None
     inner = [fields.object(name) for name in HOLDERS if any(key in object_in(fields.peek(name)) for key in _STATED)]
-    used = [usage(each.whole(*TOKENS_GIVEN), each.whole(*TOKENS_WRITTEN)) for each in (fields, *inner)]
+    used = [_stated_in(each) for each in (fields, *inner)]
     return next(filter(None, (*used, *(_usage_in(each, _OF_RUNS) for each in inner))), None)
+
+
+def _stated_in(holder: Fields) -> Usage | None:
+    counts = (holder.whole(*TOKENS_GIVEN), holder.whole(*TOKENS_WRITTEN))
+    return None if counts == (None, None) else usage(*counts, None, holder.whole(*CACHED))
 
 
 def _usage_in(fields: Fields, names: tuple[str, ...]) -> Usage | None:

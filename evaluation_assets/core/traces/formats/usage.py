@@ -21,7 +21,7 @@ OUTPUT = (
 )  # fmt: skip
 """The last two are those of Microsoft's frameworks for agents."""
 
-_CACHED = (
+CACHED = (
     "prompt_cache_hit_tokens",
     *in_both_cases("cached_tokens", "cached_input_tokens", "cached_prompt_tokens", "cache_read_tokens", "cache_read"),
 )
@@ -56,13 +56,15 @@ def usage_of(fields: Fields) -> Usage | None:
     details = fields.object("prompt_tokens_details", "input_tokens_details", "input_token_details", "inputTokenDetails")
     cached = _tokens(details, "cached_tokens", "cache_read", "cacheReadTokens")
     if cached is None:
-        cached = _tokens(fields, *_CACHED)
+        cached = _tokens(fields, *CACHED)
     from_cache = _tokens(fields, "cache_read_input_tokens", "cacheReadInputTokens")
     to_cache = _tokens(fields, "cache_creation_input_tokens", "cacheCreationInputTokens", "cacheWriteInputTokens")
     if to_cache is None and fields.is_object("cache_creation"):  # the whole may be left out
         by_lifetime = fields.object("cache_creation")
         names = (_FOR_5_MINUTES, _FOR_AN_HOUR, "input_tokens")
         to_cache = sum_of([_tokens(by_lifetime, name) for name in names])
+    if from_cache is None and to_cache is None and fields.is_object("cache"):
+        from_cache, to_cache = (_tokens(fields.object("cache"), name) for name in ("read", "write"))
     is_beside = from_cache is not None or to_cache is not None
     cached = from_cache if is_beside else cached
     thoughts = fields.object(

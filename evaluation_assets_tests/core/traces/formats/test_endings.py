@@ -111,6 +111,7 @@ def test_verdicts_that_differ_are_a_contradiction(tmp_path: Path, record: JsonOb
         ({"reward": 0.0, "termination_reason": "infrastructure_error"}, True),
         ({"resolved": False, "exit_status": "docker_error"}, True),
         ({"passed": False, "error_type": "environment setup failed"}, True),
+        ({"passed": False, "error": "Environment reset failed"}, True),
         ({"success": False, "error": "EnvironmentError: no such file"}, False),
         ({"success": False, "error": "The docker build failed"}, False),
         ({"success": False, "termination_reason": "user_stop"}, False),

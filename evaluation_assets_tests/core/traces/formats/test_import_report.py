@@ -291,8 +291,11 @@ def test_a_run_that_ends_where_one_of_another_conversation_goes_on_is_no_doubt(
     path = tmp_path / "d.jsonl"
     path.write_bytes(b"\n".join(map(orjson.dumps, runs)))
     assert summary_of(path).repeated_beginnings == 0
-    path.write_bytes(b"\n".join(orjson.dumps({**run, field: names[0]}) for run in runs))
-    assert summary_of(path).repeated_beginnings == 1, "snapshots of one conversation"
+    snapshots = [orjson.dumps({**run, field: names[0]}) for run in runs]
+    path.write_bytes(b"\n".join(snapshots))
+    assert (summary_of(path).repeated_beginnings, summary_of(path).trajectories) == (0, 1), "states of one conversation"
+    path.write_bytes(b"\n".join(reversed(snapshots)))
+    assert summary_of(path).repeated_beginnings == 1, "the newest first"
     path.write_bytes(b"\n".join(map(orjson.dumps, [runs[0], {"messages": whole}])))
     assert summary_of(path).repeated_beginnings == 1, "the other one may be any"
 

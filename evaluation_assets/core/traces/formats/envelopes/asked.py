@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from evaluation_assets.core.traces.formats.endings import is_verdict
-from evaluation_assets.core.traces.formats.messages.typed_events import others_in
+from evaluation_assets.core.traces.formats.messages.typed_events import opened, others_in
 from evaluation_assets.core.traces.formats.untyped import first_text
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
@@ -41,7 +41,7 @@ def asked_in(data: JsonObject) -> tuple[str, str] | None:
 def asked_at_start(events: Sequence[JsonObject]) -> tuple[str, str] | None:
     """The task that an event names with which a run starts."""
     starts = (event for kind, those in others_in(events).items() if _STARTS.search(kind) for event in those)
-    return next((asked for event in starts if (asked := asked_in(event)) is not None), None)
+    return next((asked for event in starts if (asked := asked_in(opened(event))) is not None), None)
 
 
 def answers_in(data: JsonObject) -> dict[str, str]:

@@ -27,6 +27,7 @@ from evaluation_assets.core.traces.formats.conversation import (
 from evaluation_assets.core.traces.formats.files.records import read_records
 from evaluation_assets.core.traces.formats.isolation import usable
 from evaluation_assets.core.traces.formats.messages.own_counts import confirm_counts
+from evaluation_assets.core.traces.formats.messages.several_runs import record_of_rows
 from evaluation_assets.core.traces.formats.run_names import run_of
 from evaluation_assets.core.traces.formats.run_usage import usage_in_record, with_stated_cost
 from evaluation_assets.core.traces.formats.transcript import Event, Said, total
@@ -109,7 +110,8 @@ class MessageShape:
         Raises:
             UnusableRecord: there are no messages, or none from an agent.
         """
-        data = record_of(list(records) if self.is_message(records[0]) else self.unwrapped(records[-1]))
+        rows = self.is_message(records[0])
+        data = record_of_rows(records) if rows else record_of(self.unwrapped(records[-1]))
         given = self._messages(data)
         if given and not any(map(self.is_message, given)):
             raise UnusableRecord("not_this_format", f"the messages of the record are not in format {self.name}")

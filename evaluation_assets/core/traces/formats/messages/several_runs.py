@@ -4,10 +4,12 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from evaluation_assets.core.traces.formats.context import RUN_FACTS
 from evaluation_assets.core.traces.formats.messages.chat import role_of
 from evaluation_assets.core.traces.formats.run_names import run_of
 from evaluation_assets.core.traces.formats.untyped import at, objects_in
 from evaluation_assets.core.traces.trajectories.identity import recorded_id
+from evaluation_assets.core.traces.trajectories.model import JsonObject
 
 _OF_PARTS = re.compile(
     "turn|message|msg|step|request|response|exchange|round|span|event|parent|user|customer|agent|author|speaker|sender"
@@ -20,6 +22,26 @@ _OF_PARTS = re.compile(
 def runs_in(messages: Sequence[Any]) -> list[tuple[str, list[Any]]]:
     """The messages of each run, if they are whole conversations of several that each message names; else none."""
     return _whole_ones([(run_of(message), message) for message in messages])
+
+
+def record_of_rows(rows: Sequence[Any]) -> JsonObject:
+    """A record with these messages, and with what their rows say of the run: its task, its trial and its outcome.
+
+    All rows say it, or only the last: a result of a call may have an outcome of its own.
+    """
+    objects = list(objects_in(rows))
+    last = objects[-1] if len(objects) == len(rows) > 1 else {}
+    facts = {
+        key: value
+        for key, value in last.items()
+        if key in RUN_FACTS
+        and isinstance(value, str | int | float)
+        and (all(row.get(key) == value for row in objects) or all(row.get(key) is None for row in objects[:-1]))
+        and role_of(last) != "tool"
+    }
+    if not facts:
+        return {"messages": list(rows)}
+    return {**facts, "messages": [{key: row[key] for key in row if key not in facts} for row in objects]}
 
 
 def runs_told(messages: Sequence[Any]) -> Iterator[list[str]]:

@@ -66,13 +66,15 @@ _RESULT = re.compile(
     r"|(?:agent_)?observ(?:e|ation)"
 )
 """Other kinds of calls and results. Two of them are those of the Responses API."""
+_ENDED = "(?:end|ended|finished|completed|done|response|result|output)"
+_ANSWERED = rf"(?:on_)?(?:llm|model|chat_model)(?:_(?:call|request))?_{_ENDED}"
 _SAID: dict[str, re.Pattern[str]] = {
     "user": re.compile(r"(?:user|human|customer)_(?:input|message|query|question|prompt|request)"),
     "thought": re.compile(
         r"(?:assistant|agent|model|ai|llm)_(?:thinking|thought|reasoning|reflection)(?:_(?:message|content|text|event))?"
         r"|(?:thinking|thought|reasoning)_(?:message|content|text|event)"
     ),
-    "assistant": re.compile(r"(?:assistant|agent|ai|bot)_(?:response|reply|answer|output|message)"),
+    "assistant": re.compile(rf"(?:assistant|agent|ai|bot)_(?:response|reply|answer|output|message)|{_ANSWERED}"),
 }
 """Other kinds of what is said and thought."""
 _STREAMED = re.compile("(?:^|_)(?:streaming|stream|delta|chunk|partial)(?=_|$)")
@@ -150,21 +152,23 @@ def without_streamed(events: Sequence[Any]) -> list[Any]:
 
 def _with_answers(events: Sequence[JsonObject]) -> list[JsonObject]:
     """The events, of which requests to models are what these answered, unless another event says it, too."""
-    told = {first_text(_opened(event), *_TEXTS) for event in events if not _asks_model(event)}
+    told = {first_text(opened(event), *_TEXTS) for event in events if not _asks_model(event)}
     return [_answer(event, told) if _asks_model(event) else event for event in events]
 
 
 def _asks_model(event: JsonObject) -> bool:
-    return _normalised(_word_of(event)) in _MODELS
+    word = _normalised(_word_of(event))
+    whole = opened(event) if re.fullmatch(_ANSWERED, word) else {}
+    return word in _MODELS or any(isinstance(whole.get(name), dict) for name in _COMPLETIONS)
 
 
 def _answer(event: JsonObject, told: Container[str | None]) -> JsonObject:
-    opened = _opened(event)
-    message = next((found for name in _COMPLETIONS if isinstance(found := opened.get(name), dict)), opened)
+    whole = opened(event)
+    message = next((found for name in _COMPLETIONS if isinstance(found := whole.get(name), dict)), whole)
     answer, calls = first_text(message, *_COMPLETIONS), message.get("tool_calls")
     if answer in told if answer else not calls:
         return event
-    others = {key: value for key, value in opened.items() if key not in (*_KINDS, *_COMPLETIONS)}
+    others = {key: value for key, value in whole.items() if key not in (*_KINDS, *_COMPLETIONS)}
     return {**others, "type": "assistant", "content": answer, **({"tool_calls": calls} if calls else {})}
 
 
@@ -184,18 +188,18 @@ def others_in(events: Sequence[JsonObject]) -> dict[str, list[JsonObject]]:
 
 def requests_in(others: Mapping[str, list[JsonObject]]) -> int:
     """How many events of kinds that are not known hold what a model was given, as Inspect's model events do."""
-    events = (_opened(item) for items in others.values() for item in items)
+    events = (opened(item) for items in others.values() for item in items)
     return sum(any(role_of(message) is not None for message in list_in(event.get("input"))) for event in events)
 
 
 def wordless_in(others: Mapping[str, list[JsonObject]]) -> Iterator[JsonObject]:
     """The requests to a model among events of kinds that are not known, whose answers have no words."""
-    return (_opened(item) for items in others.values() for item in items if _asks_model(item))
+    return (opened(item) for items in others.values() for item in items if _asks_model(item))
 
 
 def outcome_in(events: Sequence[JsonObject]) -> JsonObject:
     """What the event that ends a run says of its success."""
-    ends = (_opened(item) for item in reversed(events) if _is_end(_word_of(item)))
+    ends = (opened(item) for item in reversed(events) if _is_end(_word_of(item)))
     said = (outcome_of(end.get(name)) for end in ends for name in _SUCCESS)
     return next(({"success": outcome} for outcome in said if outcome is not None), {})
 
@@ -207,7 +211,7 @@ def messages_of(events: Sequence[JsonObject]) -> Iterator[JsonObject]:
     told: list[tuple[str | None, str | None, str]] = []
     said_last: str | None = None
     for number, item in enumerate(events):
-        kind, event = _kind_of(item), _opened(item)
+        kind, event = _kind_of(item), opened(item)
         words = _words_in(event)
         if kind is None or (kind == "end" and first_text(event, *_TEXTS) == said_last):
             continue
@@ -290,11 +294,11 @@ def _result_of(event: JsonObject, call_id: str | None, *, among: Sequence[str]) 
 
 def _gives_back(item: JsonObject) -> bool:
     """Whether the event of a call has what came back, too."""
-    event = _opened(item)
+    event = opened(item)
     return any(event.get(key) is not None for key in _GIVEN_BACK) or bool(event.get("error"))
 
 
-def _opened(event: JsonObject) -> JsonObject:
+def opened(event: JsonObject) -> JsonObject:
     """The event with the fields that it has in an object of their own."""
     content = event.get("content")
     if isinstance(content, dict) and not _IN_CONTENT.isdisjoint(content):
@@ -321,7 +325,7 @@ def _kind_of(event: JsonObject) -> str | None:
         by_name = None if named is None else "user" if meaning_of(named) == "user" else "assistant"
         return meaning_of(kind) if kind is not None else by_name
     if kind in _OF_TOOLS:
-        event = _opened(event)
+        event = opened(event)
         is_call = given_in(event) is not None
         return "call" if is_call else "result" if any(event.get(key) is not None for key in _GIVEN_BACK) else None
     word = _normalised(kind)
@@ -331,7 +335,7 @@ def _kind_of(event: JsonObject) -> str | None:
     if known == "system" and _is_logged(event):
         return None
     if known is None and _is_end(kind) and parent_of(event) is None:
-        return "end" if first_text(_opened(event), *_TEXTS) else None
+        return "end" if first_text(opened(event), *_TEXTS) else None
     return "call" if known is None and _is_named_after_tool(event, kind) else known
 
 
@@ -355,7 +359,7 @@ def _given_beside(event: JsonObject) -> JsonObject:
 
 def _makes_calls(item: JsonObject, kind: str | None) -> bool:
     """Whether an event is a call, or an answer of a model that makes some."""
-    return kind == "call" or (kind == "assistant" and any(True for _ in objects_in(_opened(item).get("tool_calls"))))
+    return kind == "call" or (kind == "assistant" and any(True for _ in objects_in(opened(item).get("tool_calls"))))
 
 
 def _was_announced(call: JsonObject, kind: str | None, announced: list[tuple[str | None, JsonObject]]) -> bool:
@@ -371,7 +375,7 @@ def _was_announced(call: JsonObject, kind: str | None, announced: list[tuple[str
 
 
 def _calls(item: JsonObject) -> list[JsonObject]:
-    event = _opened(item)
+    event = opened(item)
     several = list(objects_in(event.get("tool_calls")))
     calls = list(map(_flat, several or [event]))
     beside = None if several else _given_beside(event) or None

@@ -20,6 +20,7 @@ from evaluation_assets.core.traces.formats.conversation import (
     confirmed,
     each_conversation,
     goes_on,
+    grows,
     has_answer,
     record_of,
     trajectory_from,
@@ -35,23 +36,34 @@ from evaluation_assets.core.traces.formats.messages.chat import (
     stated_error,
 )
 from evaluation_assets.core.traces.formats.messages.contents import are_data, content_of, part_text
-from evaluation_assets.core.traces.formats.messages.message_lists import with_full_names
+from evaluation_assets.core.traces.formats.messages.message_lists import chats_in, with_full_names
 from evaluation_assets.core.traces.formats.messages.own_counts import confirm_counts
 from evaluation_assets.core.traces.formats.messages.pieces import user_events
+from evaluation_assets.core.traces.formats.messages.several_runs import record_of_rows
 from evaluation_assets.core.traces.formats.messages.tool_definitions import has_hosted_tools, tools_of
 from evaluation_assets.core.traces.formats.readers.goose import has_tools
 from evaluation_assets.core.traces.formats.run_names import run_of
 from evaluation_assets.core.traces.formats.run_usage import usage_in_record, usage_of_answer, with_stated_cost
 from evaluation_assets.core.traces.formats.transcript import Call, Event, Result, Said, as_text, total
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
-from evaluation_assets.core.traces.formats.untyped import as_object, at, list_in, listed, object_in, objects_in
+from evaluation_assets.core.traces.formats.untyped import (
+    as_object,
+    at,
+    first_text,
+    list_in,
+    listed,
+    object_in,
+    objects_in,
+)
 from evaluation_assets.core.traces.formats.usage import usage_of
-from evaluation_assets.core.traces.trajectories.model import Trajectory, Usage
+from evaluation_assets.core.traces.trajectories.model import JsonObject, Trajectory, Usage
 
 NAME = "anthropic_messages"
 DESCRIPTION = "Anthropic messages: content blocks with tool_use and tool_result, with or without requests and responses"
 DETECTION = "messages whose content has tool_use, tool_result or thinking blocks, or that come with a system prompt"
 
+_UNANSWERED = ("errored", "canceled", "expired")
+"""Types of the results of a batch that are no answers."""
 _CHUNKS = "chunks"
 """Field of a response of which a log of Bedrock has only the chunks that were streamed."""
 _BLOCKS = frozenset(
@@ -101,7 +113,7 @@ def detect(sample: Sample) -> bool:
 def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
     """Yield one trajectory or rejection per conversation."""
     return each_conversation(
-        files, _belongs, partial(trajectory_of, unmapped), _conversation_of, in_turn=_is_later_request
+        files, _belongs, partial(trajectory_of, unmapped), _conversation_of, chats_in, _is_later_request
     )
 
 
@@ -113,7 +125,7 @@ def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any]) -> Trajector
     """
     records = [_unlogged(record) for record in records]
     are_messages = _is_message(records[0]) and (len(records) > 1 or not _is_response(records[0]))
-    data = record_of(_request_of(list(records) if are_messages else records[-1]))
+    data = record_of_rows(records) if are_messages else record_of(_request_of(records[-1]))
     if _CHUNKS in object_in(data.get("response")):
         raise UnusableRecord("streamed_response", "the log has the response as chunks, which are not supported")
     with unmapped.reading(data) as fields:
@@ -123,7 +135,8 @@ def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any]) -> Trajector
         answer = [response] if response is not None else []
         context = context_of(fields)
         if not messages and not answer and context.success is None:
-            raise UnusableRecord("no_trajectory_text", "'messages' is not a list of messages, and there is no response")
+            told = _failure_in(data) or "'messages' is not a list of messages, and there is no response"
+            raise UnusableRecord("no_trajectory_text", told)
         if request is not fields:
             context = merged(context, context_of(request))
         model = request.text("model") or fields.text("model")
@@ -309,6 +322,15 @@ def _messages_in(data: dict[str, Any]) -> Any:
     return _request_in(data).get("messages")
 
 
+def _failure_in(data: JsonObject) -> str | None:
+    """Why a request of a batch has no answer."""
+    result = object_in(data.get("result"))
+    if (kind := result.get("type")) not in _UNANSWERED:
+        return None
+    error = object_in(result.get("error"))
+    return f"the request failed: {first_text(object_in(error.get('error')) or error, 'message', 'type') or kind}"
+
+
 def _request_of(data: Any) -> Any:
     """Wrap a list of messages or a single message in a request object."""
     if isinstance(data, list):
@@ -337,7 +359,7 @@ def _belongs(earlier: Any, later: Any) -> bool:
     if not isinstance(earlier, dict) or not isinstance(later, dict):
         return False
     if _response_in(earlier) is None or _response_in(later) is None:
-        return False
+        return grows(earlier, later, lambda data: list_in(data.get("messages")))
     before, after = _request_in(earlier).get("messages"), _request_in(later).get("messages")
     return isinstance(before, list) and isinstance(after, list) and goes_on(before, after, _response_in(earlier))
 

@@ -52,6 +52,7 @@ from evaluation_assets.core.traces.formats.messages.message_lists import (
     with_messages,
 )
 from evaluation_assets.core.traces.formats.messages.own_counts import confirm_counts
+from evaluation_assets.core.traces.formats.messages.several_runs import record_of_rows
 from evaluation_assets.core.traces.formats.messages.tool_definitions import tools_of
 from evaluation_assets.core.traces.formats.messages.typed_events import are_events
 from evaluation_assets.core.traces.formats.messages.users_calls import with_users_calls
@@ -123,7 +124,7 @@ def trajectory_of(
         UnusableRecord: there are no messages, or none from an agent.
     """
     records = records if _is_message(records[0]) else [with_choices(record, *_RESPONSES) for record in records]
-    data = record_of(list(records) if _is_message(records[0]) else records[-1])
+    data = record_of_rows(records) if _is_message(records[0]) else record_of(records[-1])
     if data.get("object") == "chat.completion.chunk":
         raise UnusableRecord(
             "wrong_type", "a chunk of a streamed completion; export the request's messages and the completed answer"

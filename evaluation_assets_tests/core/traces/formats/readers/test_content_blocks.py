@@ -326,3 +326,15 @@ def test_results_of_mcp_may_have_resources(tmp_path: Path, part: JsonObject, sho
     (run,) = trajectories(path)
     assert calls_of(run) == [("count", {"of": "B-2"}, f"Found:\n{shown}")]
     assert summary_of(path).trust == "complete"
+
+
+def test_a_request_of_a_batch_without_an_answer_is_rejected_with_the_reason(tmp_path: Path) -> None:
+    part = {"type": "text", "text": "Yes."}
+    said = {"id": "m", "type": "message", "role": "assistant", "content": [part], "stop_reason": "end_turn"}
+    error = {"type": "error", "error": {"type": "overloaded_error", "message": "too busy"}}
+    results = ({"type": "succeeded", "message": said}, {"type": "errored", "error": error}, {"type": "expired"})
+    items = read(written(tmp_path, *({"custom_id": str(n), "result": each} for n, each in enumerate(results))))
+    assert [item.detail for item in items if isinstance(item, Rejection)] == [
+        "the request failed: too busy",
+        "the request failed: expired",
+    ]

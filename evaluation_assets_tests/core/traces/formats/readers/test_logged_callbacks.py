@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 from evaluation_assets_tests.core.traces.formats.readers.summaries import calls_and_errors, summary_of, written
 from evaluation_assets_tests.core.traces.formats.reading import calls_of, recorded_usage, trajectories
@@ -18,7 +20,7 @@ def loop(run: str, shown: JsonObject) -> Iterator[JsonObject]:
     events: list[JsonObject] = [
         {"type": "run_start", "input": asked["content"]},
         {"type": "llm_start", "model": "model-a", "messages": [asked]},
-        {"type": "llm_end", "output": {"content": None, "tool_calls": [call]}, "usage": used},
+        {"type": "llm_end", "output": {"content": "I look.", "tool_calls": [call]}, "usage": used},
         {"type": "tool_start", "tool": "look_up", "input": GIVEN},
         {"type": "tool_end", "tool": "look_up", **shown},
         {"type": "llm_start", "model": "model-a", "messages": [asked]},
@@ -59,4 +61,20 @@ def test_callbacks_of_what_a_run_began_belong_to_it(tmp_path: Path) -> None:
     assert [(run.task, calls_of(run), run.final_answer) for run in trajectories(path)] == [
         (f"Is {name} paid?", [("look_up", {"arguments": "17"}, "paid")], "Yes.") for name in ("a", "b")
     ]
+    assert summary_of(path).trust == "complete"
+
+
+@pytest.mark.parametrize("ends", ["on_llm_end", "llm.call.finished", "ModelCallEnd", "model_response"])
+def test_what_was_asked_and_answered_may_stand_in_an_object(tmp_path: Path, ends: str) -> None:
+    events = [{**event, "type": ends} if event["type"] == "llm_end" else event for event in loop("a", {"output": "x"})]
+    names = ("run_id", "type")
+    wrapped = [
+        {**{name: event[name] for name in names}, "data": {key: event[key] for key in event if key not in names}}
+        for event in events
+    ]
+    path = written(tmp_path, *wrapped)
+    (run,) = trajectories(path)
+    assert (run.task, run.final_answer, "I look." in run.text) == ("Is a paid?", "a: yes.", True)
+    used = recorded_usage(run)
+    assert used is not None and (used.input_tokens, used.output_tokens) == (21, 3)
     assert summary_of(path).trust == "complete"

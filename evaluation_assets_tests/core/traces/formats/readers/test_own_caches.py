@@ -24,3 +24,11 @@ def test_a_count_of_a_cache_that_is_not_known_is_doubted(tmp_path: Path) -> None
     assert summary_of(written(tmp_path, {"messages": MESSAGES, "usage": used})).trust == "doubtful"
     used["tokens_of_the_cache"] = 0
     assert summary_of(written(tmp_path, {"messages": MESSAGES, "usage": used})).trust == "complete"
+
+
+def test_a_cache_of_its_own_is_beside_the_input_and_one_beside_the_counts_a_part_of_it(tmp_path: Path) -> None:
+    used = {"input": 200, "output": 10, "cache": {"read": 800, "write": 50}}
+    counts = {"input_tokens": 1000, "output_tokens": 10, "cached_tokens": 800}
+    one, two = trajectories(written(tmp_path, {"messages": MESSAGES, "usage": used}, {"messages": MESSAGES, **counts}))
+    assert one.usage == Usage(input_tokens=1050, cached_tokens=800, cache_write_tokens=50, output_tokens=10)
+    assert two.usage == Usage(input_tokens=1000, cached_tokens=800, output_tokens=10)

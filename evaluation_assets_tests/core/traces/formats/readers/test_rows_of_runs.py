@@ -122,3 +122,33 @@ def test_a_row_that_was_delivered_twice_is_read_once(tmp_path: Path, name: str) 
     said = [{"role": "user", "content": "Again"}, {"role": "assistant", "content": "Again"}]
     (run,) = trajectories(written(tmp_path, *({"session_id": "a", **each} for each in (*said, *said))))
     assert len(run.turns) == 2
+
+
+BLOCKS = [
+    {"role": "user", "content": "How is it?"},
+    {"role": "assistant", "content": [{"type": "tool_use", "id": "t1", "name": "look_up", "input": {}}]},
+    {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t1", "content": "found"}]},
+    {"role": "assistant", "content": [{"type": "text", "text": "It is paid."}]},
+]
+
+
+def test_messages_of_blocks_are_divided_and_grow_as_others(tmp_path: Path) -> None:
+    rows = [{"session_id": run, **message} for run in ("a", "b") for message in BLOCKS]
+    assert answers(written(tmp_path, {"users": [{"id": 1}], "messages": rows})) == [TWO[0], TWO[0]]
+    states = [{"session_id": "a", "messages": BLOCKS[:end]} for end in (2, 4)]
+    assert answers(written(tmp_path, *states)) == TWO[:1]
+
+
+@pytest.mark.parametrize("rows", [rows_of, lambda name, ids: [{name: one, **each} for one in ids for each in BLOCKS]])
+def test_what_all_rows_or_the_last_say_of_a_run_is_known(
+    tmp_path: Path, rows: Callable[[str, Sequence[Any]], list[dict[str, Any]]]
+) -> None:
+    one, two = ([*rows("session_id", ids)[at : at + 4]] for ids, at in ((("a", "b"), 0), (("a", "b"), 4)))
+    everywhere = [{**row, "task_id": "t", "trial": 3, "resolved": True} for row in one]
+    at_the_end = [*two[:-1], {**two[-1], "success": False}]
+    path = written(tmp_path, *everywhere, *at_the_end)
+    known, ended = trajectories(path)
+    assert (known.task_id, known.trial, known.success, ended.success) == ("t", 3, True, False)
+    in_between = [{**row, "success": False} if number == 2 else row for number, row in enumerate(one)]
+    (run,) = trajectories(written(tmp_path, *in_between))
+    assert run.success is None
