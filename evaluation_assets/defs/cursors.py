@@ -16,5 +16,7 @@ def remembered(context: dg.SensorEvaluationContext, read: Callable[[str | None],
     try:
         return read(context.cursor)
     except ValueError:
-        context.log.warning(f"the cursor {str(context.cursor)[:80]!r} was not written by this sensor, which starts again")
+        context.log.warning(
+            f"the cursor {str(context.cursor)[:80]!r} was not written by this sensor, which starts again"
+        )
         return read(None)
