@@ -127,6 +127,12 @@ def test_runs_of_other_agents_beside_a_run_are_a_part_of_it(tmp_path: Path) -> N
     assert summary_of(path).trust == "complete"
 
 
+def test_children_that_were_asked_nothing_are_no_agents(tmp_path: Path) -> None:
+    data = {"id": "r", "input": "Refund order 7.", "output": "Done.", "tool_calls": [REFUND]}
+    (run,) = trajectories(written(tmp_path, {**data, "children": [{"name": "page", "actions": [{"k": 1}]}]}))
+    assert [name for name, *_ in calls_of(run)] == ["refunds.create"]
+
+
 def test_a_record_that_another_one_began_is_doubted(tmp_path: Path) -> None:
     chat = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello."}]
     records = [{"run_id": "a", "parent_run_id": None, "messages": chat}]

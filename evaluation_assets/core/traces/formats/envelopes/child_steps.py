@@ -48,7 +48,8 @@ def _runs_beside(data: JsonObject) -> list[JsonObject]:
 
 
 def _is_run(child: Any) -> bool:
-    return isinstance(child, dict) and (_list_of(child) is not None or bool(_runs_beside(child)))
+    told = isinstance(child, dict) and (asked_in(child) is not None or bool(answers_in(child)))
+    return told and (_list_of(child) is not None or bool(_runs_beside(child)))
 
 
 def _list_of(run: JsonObject) -> str | None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from evaluation_assets.core.traces.formats.context import RUN_FACTS
 from evaluation_assets.core.traces.formats.messages.chat import role_of
-from evaluation_assets.core.traces.formats.run_names import run_of
+from evaluation_assets.core.traces.formats.run_names import own_run_of, run_of
 from evaluation_assets.core.traces.formats.untyped import at, objects_in
 from evaluation_assets.core.traces.trajectories.identity import recorded_id
 from evaluation_assets.core.traces.trajectories.model import JsonObject
@@ -45,9 +45,12 @@ def record_of_rows(rows: Sequence[Any]) -> JsonObject:
 
 
 def runs_told(messages: Sequence[Any]) -> Iterator[list[str]]:
-    """The values of each field, whatever its name, by which the messages are several whole conversations."""
+    """The values of each field, whatever its name, by which the messages are several whole conversations.
+
+    There are none where the messages name their run: others are those of its turns.
+    """
     first = next(objects_in(messages), {})
-    for field in first:
+    for field in first if own_run_of(first) is None else ():
         if recorded_id(first[field]) is None or _OF_PARTS.search(field):
             continue
         yield [name for name, _ in _whole_ones([(recorded_id(at(message, field)), message) for message in messages])]

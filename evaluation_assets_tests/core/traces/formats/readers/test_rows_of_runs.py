@@ -80,6 +80,8 @@ def test_rows_that_a_field_of_any_name_divides_into_conversations_are_doubted(tm
     assert summary_of(path).trust == "doubtful"
     turns = [{**row, "turn_id": number // 4} for number, row in enumerate(rows_of("n", (1, 1)))]
     assert summary_of(written(tmp_path, *turns)).trust == "complete"
+    named = [{"session_id": "a", **row} for row in rows_of("trace_id", ("a", "b"))]
+    assert summary_of(written(tmp_path, *named)).trust == "complete"
 
 
 def test_an_outcome_that_only_the_last_step_has_is_that_of_the_run(tmp_path: Path) -> None:
