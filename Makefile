@@ -26,7 +26,7 @@ ui: .venv/.base  ## start the Dagster UI and daemon, which evaluates new files i
 test: .venv/.dev  ## run the fast tests: for contributors, eight minutes on two cores
 	$(BIN)/python -m pytest $(IN_PARALLEL) -m "not slow"
 
-test-slow: .venv/.dev  ## run the slow tests (kills, simulations, browsers, several machines, all that takes 3 s of CPU), and those of properties with more examples
+test-slow: .venv/.dev  ## run the slow tests (kills, simulations, browsers, several machines, all that takes 2 s of CPU), and those of properties with more examples
 	$(BIN)/python -m pytest $(IN_PARALLEL) -m "slow or hypothesis" --hypothesis-profile thorough
 
 test-again: .venv/.dev  ## run what failed once more, one after the other, and name what passes then as unsteady

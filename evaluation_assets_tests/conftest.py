@@ -94,7 +94,7 @@ def pytest_collection() -> Iterator[None]:
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     """More than there are cores: tests wait for services that start, end, or notice that others did; slow ones most."""
-    return (os.cpu_count() or 1) + (3 if config.option.markexpr.startswith("slow") else 1)
+    return (os.cpu_count() or 1) + (2 if config.option.markexpr.startswith("slow") else 1)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -18,6 +18,7 @@ def evaluated(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subproces
     return home, command("evaluate", drop, "--quiet", "--verbose", home=home)
 
 
+@pytest.mark.slow
 def test_the_terminal_states_success_and_what_the_panel_is_worth(
     evaluated: tuple[Path, subprocess.CompletedProcess[str]],
 ) -> None:

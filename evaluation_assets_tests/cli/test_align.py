@@ -124,6 +124,7 @@ def test_the_card_has_the_length_bias_on_labelled_answers(judged: Judged) -> Non
     assert 0.05 < card["length_slope_low"] < card["length_slope"] < card["length_slope_high"] < 0.1
 
 
+@pytest.mark.slow
 def test_the_map_of_a_lenient_judge_is_adopted(judged: Judged) -> None:
     before = len(judged.asked)
     found = judged.align("lenient")

@@ -117,6 +117,7 @@ def refused(home: Path, *arguments: str, status: int = 2) -> str:
     return done.stderr
 
 
+@pytest.mark.slow
 def test_a_bridge_links_the_gate_and_the_history(home: Path, judges: Judges) -> None:
     made = bridge(home, "old", "new")
     assert judges.asked == ["new"] * TASKS, "only the new judge is asked, once about each run"

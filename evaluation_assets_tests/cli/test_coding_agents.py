@@ -36,6 +36,7 @@ def _report(home: Path, drop: str) -> dict[str, Any]:
     return json.loads((home / "reports" / drop / "report.json").read_text("utf-8"))["coding"]
 
 
+@pytest.mark.slow
 def test_the_sessions_of_two_agents_are_evaluated_and_replaced_by_the_next_evaluation(
     tmp_path: Path, user: Path
 ) -> None:

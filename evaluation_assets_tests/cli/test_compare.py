@@ -122,6 +122,7 @@ def asked(evaluated: Path, tmp_path: Path) -> Iterator[Asked]:
         yield asked
 
 
+@pytest.mark.slow
 def test_a_judge_that_always_takes_the_first_run_gives_ties_and_a_position_bias_of_one(asked: Asked) -> None:
     asked.prefers = always_first
     found = asked.document("short", "long")
@@ -260,6 +261,7 @@ def test_metrics_are_compared_as_the_gate_does(asked: Asked) -> None:
     assert "report:" in command("compare", "short", "long", home=asked.home).stdout
 
 
+@pytest.mark.slow
 def test_two_versions_in_one_drop_are_compared(tmp_path: Path) -> None:
     def told(version: str, task: int, success: bool) -> bytes:
         answer = f"<think>as {version}</think><answer>yes</answer>"

@@ -72,6 +72,7 @@ def test_no_word_of_a_deleted_drop_is_left_but_in_labels(home: Path) -> None:
     assert command("evaluate", "other", "kept", "--quiet", home=home).returncode == 0
 
 
+@pytest.mark.slow
 def test_a_deleted_drop_is_evaluated_again_when_it_comes_back(home: Path) -> None:
     assert command("delete", "kept", "--yes", home=home).returncode == 0
     (home / "drops" / "kept.jsonl").write_bytes(record("kept", success=False))

@@ -17,6 +17,7 @@ from evaluation_assets_tests.towns import TASKS, runs
 WORKFLOW = Path(__file__).parents[2] / "docs" / "ci" / "evaluation.yml"
 
 
+@pytest.mark.slow
 def test_the_gate_asks_no_judge_and_has_no_rates_for_them(tmp_path: Path) -> None:
     for rate in ("--max-concurrency", "--requests-per-minute"):
         for name in ("gate", "evaluate"):
@@ -209,6 +210,7 @@ def simulated(words: str, *, good: int, goal: str | None = None, disputed: int =
     return "".join(json.dumps(run) + "\n" for run in runs)
 
 
+@pytest.mark.slow
 def test_a_task_of_a_simulated_user_is_its_goal_whatever_the_words(tmp_path: Path) -> None:
     """Two runs of tau-bench share no first message; without the goals, the gate says what differs."""
 
@@ -234,6 +236,7 @@ def test_a_task_of_a_simulated_user_is_its_goal_whatever_the_words(tmp_path: Pat
     assert f"{TASKS} tasks with the same ID but a different prompt than in the baseline" in forced
 
 
+@pytest.mark.slow
 def test_outcomes_that_contradict_each_other_are_named_wherever_a_person_looks(tmp_path: Path) -> None:
     """Of the runs that fail the gate, the source has another outcome, too: a person has to see which."""
     for drop, content in {

@@ -74,6 +74,7 @@ def test_a_failure_appears_is_resolved_and_reopened(tmp_path: Path) -> None:
     assert yaml.safe_load((home / "groups.yaml").read_text())[worst["group_id"]]["state"] == "acknowledged"
 
 
+@pytest.mark.slow
 def test_groups_of_an_earlier_version_keep_their_ids_and_states(tmp_path: Path) -> None:
     """Runs in which two tools failed: their groups had exchanged their IDs whenever they were made."""
     home = tmp_path / "home"
@@ -132,6 +133,7 @@ def test_a_relapse_is_seen_although_the_failure_gathers_elsewhere_or_its_drop_is
     assert groups() == (1, {failure: "reopened"})
 
 
+@pytest.mark.slow
 def test_a_group_has_the_versions_of_the_runs_that_it_affects(tmp_path: Path) -> None:
     about = ({"agent": "desk", "agent_version": f"2.{number % 3}", "model": "m"} for number in range(12))
     made = ({**order(number, fails=number < 8 and number % 3 > 0), **next(about)} for number in range(12))
@@ -165,6 +167,7 @@ def test_a_drop_of_a_version_without_findings_is_to_be_evaluated_again(tmp_path:
     assert refused.returncode == 2 and "evaluate --all" in refused.stderr
 
 
+@pytest.mark.slow
 def test_a_drop_without_findings_is_named_beside_the_groups_of_others(tmp_path: Path) -> None:
     home = tmp_path / "home"
     for name in ("a", "b"):

@@ -31,6 +31,7 @@ def test_a_file_is_measured_and_nothing_is_taken_in(tmp_path: Path) -> None:
     assert not (tmp_path / "home").exists()
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_figures(tmp_path: Path) -> None:
     first, again = (inject(tmp_path, SAMPLE, "--format", "json", "--seed", 3)[1] for _ in range(2))
     assert first == again

@@ -88,6 +88,7 @@ def test_verdicts_are_chosen_by_level_tool_type_judge_and_task(home: Path) -> No
     assert [line["level"] for line in both] == ["clip", "clip", "category"]
 
 
+@pytest.mark.slow
 def test_the_split_is_by_task_and_repeatable(home: Path) -> None:
     split = ("--evaluation-share", "0.5", "--seed", "7")
     every = lines_of(home, *split)

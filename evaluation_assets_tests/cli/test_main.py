@@ -334,6 +334,7 @@ def test_a_judge_alone_on_a_drop_that_was_never_evaluated_says_what_to_do(tmp_pa
     assert not list((tmp_path / "home" / "drops").glob("*")), "a drop that stayed would be evaluated by `--all`"
 
 
+@pytest.mark.slow
 def test_a_judge_alone_is_not_asked_about_a_drop_that_has_changed(tmp_path: Path) -> None:
     file, home = tmp_path / "d.jsonl", tmp_path / "home"
     file.write_bytes(record())

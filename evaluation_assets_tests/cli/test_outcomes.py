@@ -206,6 +206,7 @@ def test_a_folder_of_files_with_one_run_each_is_told_of_one_drop(tmp_path: Path)
         assert "--one-drop" not in command(*each, home=tmp_path / "home").stderr
 
 
+@pytest.mark.slow
 def test_the_terminal_says_what_judges_that_are_not_asked_about_clips_come_to(
     tmp_path: Path, server: ModelServer
 ) -> None:
@@ -231,6 +232,7 @@ def test_the_terminal_says_what_judges_that_are_not_asked_about_clips_come_to(
     assert re.search(r"^\| one \| .* \| \$0\.\d{4} \|", report, re.MULTILINE), "what was paid is not rounded away"
 
 
+@pytest.mark.slow
 def test_the_terminal_and_the_reports_say_what_the_agents_cost(tmp_path: Path) -> None:
     call = {"id": "c", "type": "function", "function": {"name": "find", "arguments": "{}"}}
     messages = [

@@ -192,6 +192,7 @@ def test_missing_keys_are_named_before_anything_runs(
     assert server.requests() == []
 
 
+@pytest.mark.slow
 def test_suite_run_from_files_to_report(tmp_path: Path, server: ModelServer) -> None:
     prepared = installed(tmp_path, server, "good0")
     server.script(answering("good0"))

@@ -103,6 +103,7 @@ def test_a_report_is_stale_where_scores_were_made_after_it(reported: Workspace) 
     assert stale_of_check(changed) is None
 
 
+@pytest.mark.slow
 def test_a_report_can_be_left_behind_again(reported: Workspace) -> None:
     for quorum in (2, 1):
         changed = Workspace(reported.home, build_definitions(reported.home, two_judges(quorum)), reported.instance)

@@ -40,6 +40,7 @@ def same_secret(*homes: Path) -> None:
         shutil.copy(first, other)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("repeats", [1, 2])
 def test_a_judge_is_asked_the_same_bytes_alone_and_on_a_panel(
     tmp_path: Path, instance: dg.DagsterInstance, server: ModelServer, repeats: int

@@ -55,6 +55,7 @@ def metadata(result: dg.ExecuteInProcessResult) -> dict[str, Any]:
     return {name: value.value for name, value in made.metadata.items()}
 
 
+@pytest.mark.slow
 def test_runs_without_an_outcome_are_predicted_from_those_with_one(installation: Workspace) -> None:
     installation.drop("shop/known", shop_runs(1, tasks=range(15), is_known=True))
     installation.drop("shop/new", shop_runs(2, tasks=range(20, 24), is_known=False))
@@ -142,6 +143,7 @@ def test_a_run_is_not_predicted_by_a_model_that_was_fitted_on_it(installation: W
     assert told["left_out_of_training"] == 60
 
 
+@pytest.mark.slow
 def test_a_damaged_drop_of_the_suite_is_passed_over(installation: Workspace) -> None:
     installation.drop("shop/known", shop_runs(1, tasks=range(15), is_known=True))
     installation.drop("shop/broken", shop_runs(4, tasks=range(15), is_known=True))

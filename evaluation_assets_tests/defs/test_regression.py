@@ -382,6 +382,7 @@ def test_code_versions_follow_the_settings_that_assets_depend_on(
     assert differ == assets
 
 
+@pytest.mark.slow
 def test_a_lasting_fall_turns_the_overview_red(accepted: Workspace) -> None:
     for night in range(6):
         accepted.drop(f"s/night{night}", runs(2, bad=TASKS - 2))

@@ -54,6 +54,7 @@ def runs_of(kept: Workspace) -> set[str]:
     return {run.run_id for run in kept.instance.get_runs()}
 
 
+@pytest.mark.slow
 def test_old_runs_go_and_every_page_stays_as_it_is(kept: Workspace) -> None:
     kept.drop("d", record())
     first = kept.run("d").run_id

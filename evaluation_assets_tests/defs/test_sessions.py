@@ -155,6 +155,7 @@ def measures(installation: Workspace) -> set[str]:
     return {json.loads(row["analysis"])["measure"] for row in installation.rows("teams", "session_analyses")}
 
 
+@pytest.mark.slow
 def test_embeddings_are_paid_for_once_and_an_unchanged_re_run_asks_for_none(
     embedding: tuple[Workspace, ModelServer],
 ) -> None:
@@ -298,6 +299,7 @@ def test_the_report_names_the_decisive_step_of_a_failed_session(installation: Wo
     assert "64.1% (agent) and 44.8% (step) of other sessions" in page
 
 
+@pytest.mark.slow
 def test_an_evaluation_with_another_quorum_keeps_the_earlier_analyses(tmp_path: Path) -> None:
     home = Installation.at(str(tmp_path))
     judges = tuple(JudgeSettings(name=name, provider="rules") for name in ("first", "second"))

@@ -38,6 +38,7 @@ def said(run: subprocess.Popen[str]) -> str:
     return run.stdout.readline().strip()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("home", [["memory://shared"], ["own", "memory://lake"]], ids=["one home", "one lake"])
 def test_a_run_waits_for_one_on_another_machine_until_that_is_killed(
     tmp_path: Path, postgres_url: str, home: list[str]

@@ -154,6 +154,7 @@ def test_a_drop_of_which_only_the_results_have_changed_is_known(home: Installati
     )
 
 
+@pytest.mark.slow
 def test_a_run_after_that_of_one_judge_says_why_it_runs_again(tmp_path: Path) -> None:
     drop = tmp_path / "d.jsonl"
     drop.write_bytes(record("t", call("where?", "here") + "<answer>here</answer>"))

@@ -342,6 +342,7 @@ def test_where_refusals_of_no_limit_end_those_of_a_limit_are_not_taken_for_usual
     assert after.count(429) <= 0.1 * len(after)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("latency_s", [0.05, 0.5])
 @pytest.mark.parametrize(("refused", "at_most_s"), [(0.1, 120), (0.3, 200), (0.5, 400)])
 def test_a_rate_that_fell_by_refusals_of_no_limit_grows_back_when_they_end(

@@ -61,6 +61,7 @@ def groups(home: Path, drop: str) -> DropGroups:
     return drop_groups(place, drop, place.table(drop, "findings"), place.table(drop, "raw_trajectories"), str.upper)
 
 
+@pytest.mark.slow
 def test_a_failure_is_new_in_the_report_of_the_night_that_brings_it(report: DropReport) -> None:
     found = report.failure_groups
     assert found is not None

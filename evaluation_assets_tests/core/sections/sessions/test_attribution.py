@@ -91,6 +91,7 @@ def test_baselines() -> None:
     assert random_agent(trajectory) == {name: pytest.approx(1 / 3) for name in "abc"}
 
 
+@pytest.mark.slow
 def test_every_who_and_when_session_has_an_attribution() -> None:
     paths = sorted(data("who-and-when").rglob("*.json"))
     assert len(paths) == 92

@@ -98,6 +98,7 @@ def test_the_same_run_again_pays_nothing_and_gives_the_same_drop(running: Runnin
     assert len(server.requests()) == asked and Path(str(again.path)).read_bytes() == written
 
 
+@pytest.mark.slow
 def test_a_finished_run_started_again_calls_no_tool_and_no_model(
     running: Running, server: ModelServer, tmp_path: Path
 ) -> None:

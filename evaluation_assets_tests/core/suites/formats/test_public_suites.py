@@ -135,6 +135,7 @@ def test_the_definitions_of_tools_find_only_real_defects_in_gold_calls() -> None
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("path", "tools"),
     [

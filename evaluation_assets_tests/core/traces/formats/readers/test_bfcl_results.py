@@ -97,6 +97,7 @@ def test_an_error_of_the_endpoint_is_a_rejected_record_with_its_text(tmp_path: P
     assert isinstance(run, Trajectory) and run.task_id == "simple_1"
 
 
+@pytest.mark.slow
 def test_recorded_answers_have_the_official_verdicts() -> None:
     """Of 2024, by an older edition of the questions: one in fifty gold answers was changed."""
     folder, agreed = data("bfcl/runs/2024-08-11"), 0
