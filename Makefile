@@ -5,7 +5,10 @@ HOME_DIR ?= .evaluation
 PORT ?= 3000
 BIN := .venv/bin
 PIP := -m pip install --quiet --disable-pip-version-check
-IN_PARALLEL = -n auto --dist loadfile --no-loadscope-reorder
+IN_PARALLEL = -n auto --dist loadfile --no-loadscope-reorder $(IN_MEMORY)
+
+# In CI, tests write into memory where 8 GB are free there: it takes a tenth less CPU, and nobody needs the files later.
+IN_MEMORY = $(if $(CI),$(shell [ "$$(df --output=avail /dev/shm 2>/dev/null | tail -1)" -gt 8000000 ] 2>/dev/null && echo --basetemp=/dev/shm/tests))
 
 unexport PYTHONDONTWRITEBYTECODE  # without it, each process would compile all that it imports once more
 
