@@ -5,6 +5,7 @@ from typing import Any
 
 from evaluation_assets.core.traces.formats.files.content_texts import with_contents
 from evaluation_assets.core.traces.formats.files.json_values import loaded
+from evaluation_assets.core.traces.formats.run_names import run_of
 from evaluation_assets.core.traces.formats.times import as_utc
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
@@ -76,12 +77,12 @@ def _of_columns(data: JsonObject) -> list[Any] | None:
 
 
 def _are_lists_of_cells(data: JsonObject) -> bool:
-    """Whether an object is a table by its columns: lists of one length, one of IDs of which some repeat."""
+    """Whether an object is a table by its columns: lists of one length, one of names of runs of which some repeat."""
     columns = list(data.values())
     if len(columns) < 3 or not all(isinstance(column, list) and len(column) == len(columns[0]) for column in columns):
         return False
-    ids = (column for name, column in data.items() if name.lower().endswith("id"))
-    return any(all(isinstance(one, str | int) for one in column) and len(set(column)) < len(column) for column in ids)
+    runs = (column for name, column in data.items() if run_of({name: "a"}) is not None)
+    return any(all(isinstance(one, str | int) for one in column) and len(set(column)) < len(column) for column in runs)
 
 
 def _of_log_page(data: JsonObject) -> list[Any] | None:

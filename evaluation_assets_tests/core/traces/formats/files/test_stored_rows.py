@@ -139,13 +139,14 @@ def test_what_is_known_of_a_run_may_be_a_column_of_json() -> None:
     assert [run.success for run in trajectories(saved(_lines(rows).encode()))] == [True, False]
 
 
-def test_a_table_by_its_columns_has_ids_that_repeat() -> None:
+def test_a_table_by_its_columns_has_names_of_runs_that_repeat() -> None:
     assert rows_in({"run_id": ["a", "a"], "step": [1, 2], "tool": ["x", None]}) == [
         {"run_id": "a", "step": 1, "tool": "x"},
         {"run_id": "a", "step": 2, "tool": None},
     ]
     for run in (
-        {"call_id": ["a", "b"], "actions": ["x", "y"], "results": [1, 2]},
+        {"run_id": ["a", "b"], "actions": ["x", "y"], "results": [1, 2]},
+        {"agent_id": ["a", "a"], "actions": ["x", "y"], "results": [1, 2]},
         {"id": ["a", "a"], "actions": [1, 2]},
     ):
         assert rows_in(run) == [run]
