@@ -5,6 +5,7 @@ from typing import Any
 
 from evaluation_assets.core.traces.formats.untyped import at, bare, in_both_cases, object_in
 from evaluation_assets.core.traces.trajectories.identity import recorded_id
+from evaluation_assets.core.traces.trajectories.model import JsonObject
 
 _CONVERSATIONS = ("conversation", "conv", "convo", "dialogue", "dialog", "thread", "session", "chat")
 _OTHERS = (
@@ -41,6 +42,11 @@ def own_run_of(message: Any) -> str | None:
     """The run that a message or a record names, whatever its task."""
     beside = (_named(at(message, key), _TOLD_BESIDE) for key in _HOLDERS)
     return next(filter(None, (_named(message, _RUNS), *beside)), None)
+
+
+def names_conversation(message: JsonObject) -> bool:
+    """Whether a field has the name of the ID of a conversation. A run or a trace may be one of anything."""
+    return any(bare(key) in _TOLD_BESIDE for key in message)
 
 
 def name_several(messages: Sequence[Any]) -> bool:

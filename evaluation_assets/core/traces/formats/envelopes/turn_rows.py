@@ -10,13 +10,13 @@ from typing import Any
 from evaluation_assets.core.traces.formats.envelopes.envelope import without
 from evaluation_assets.core.traces.formats.envelopes.exchanges import AGENT, USER, exchanged_in
 from evaluation_assets.core.traces.formats.envelopes.step_acts import LISTS_OF_CALLS
-from evaluation_assets.core.traces.formats.run_names import run_of
+from evaluation_assets.core.traces.formats.run_names import names_conversation, run_of
 from evaluation_assets.core.traces.formats.untyped import bare, decoded
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
 _TURN = re.compile("(?:turn|exchange|round)(?:id|index|idx|number|no|num)?")
-_CONVERSATION = re.compile("(?:conversation|conv|dialog|dialogue|session|chat|thread)(?:s?id|uuid|key)?")
-"""How turns are numbered, and what has several of them: a run or a trace may be of anything that has inputs."""
+"""How turns are numbered."""
+
 _OF_MODELS = ("prompt", "request")
 """What was asked of a model: a session has requests that are no turns of a user."""
 
@@ -26,8 +26,8 @@ def conversation_of(row: Any) -> str | None:
     exchanged = exchanged_in(row) if isinstance(row, dict) and "role" not in row else None
     if exchanged is None:
         return None
-    of_turns = (_TURN,) if exchanged[0] in _OF_MODELS else (_TURN, _CONVERSATION)
-    is_turn = any(pattern.fullmatch(name) for pattern in of_turns for name in map(bare, row))
+    is_numbered = any(_TURN.fullmatch(bare(key)) for key in row)
+    is_turn = is_numbered or (exchanged[0] not in _OF_MODELS and names_conversation(row))
     return run_of(row) if is_turn else None
 
 
